@@ -1,0 +1,128 @@
+import { Fields } from '../check.ts';
+import { invalidField } from '../errors.ts';
+import { isJobId } from '../job/id.ts';
+import type { JobSpec } from '../job/job.ts';
+import { PRIORITY_MAX, PRIORITY_MIN } from '../job/rank.ts';
+import type { RetryOptions } from '../job/retry-policy.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { readMoment } from './moment.ts';
+import { checkRetry } from './retry-options.ts';
+
+/** What a producer sends: the Open Job Spec envelope. Unknown fields are kept and given back. */
+export interface JobRequest {
+  type: string;
+  args: Json[];
+  /** UUIDv7; made by the server when absent. */
+  id?: string;
+  meta?: JsonObject;
+  options?: JobOptions;
+  [unknown: string]: unknown;
+}
+
+export interface JobOptions {
+  /** @defaultValue 'default' */
+  queue?: string;
+  /** Higher first. @defaultValue 0 */
+  priority?: number;
+  /** How long a run may take; enforced by the engine. @defaultValue no limit */
+  timeout_ms?: number;
+  /** Lease length of this job; beats the one that a worker asks for. */
+  visibility_timeout_ms?: number;
+  /** RFC 3339, or `+PT5M` from now. `delay_until` means the same. */
+  scheduled_at?: string;
+  delay_until?: string;
+  /** Not started by then: discarded. */
+  expires_at?: string;
+  /** Starts only when activated. */
+  pending?: boolean;
+  retry?: RetryOptions;
+  tags?: string[];
+  [unknown: string]: unknown;
+}
+
+/** The request after every rule has been checked. */
+export interface CheckedRequest {
+  id: string | undefined;
+  type: string;
+  queue: string;
+  priority: number;
+  timeoutMs: number | null;
+  visibilityMs: number | null;
+  scheduledAt: number | null;
+  expiresAt: number | null;
+  pending: boolean;
+  maxAttempts: number | undefined;
+  spec: JobSpec;
+}
+
+const TYPE = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/;
+const QUEUE = /^[a-z0-9][a-z0-9.-]*$/;
+const MAX_TYPE = 255;
+const MAX_QUEUE = 128;
+const LONGEST_MS = 366 * 86_400_000;
+const MAX_TAGS = 100;
+
+/** Fields with a meaning of their own; whatever the system manages itself is ignored when a producer sends it. */
+const KNOWN = new Set(['specversion', 'id', 'type', 'args', 'meta', 'options', 'tags']);
+const MANAGED = ['state', 'queue', 'priority', 'attempt', 'max_attempts', 'created_at', 'enqueued_at', 'started_at'];
+const MANAGED_TOO = ['completed_at', 'cancelled_at', 'discarded_at', 'error', 'errors', 'result', 'lease_token', 'job'];
+const NOT_EXTRA = new Set([...KNOWN, ...MANAGED, ...MANAGED_TOO]);
+/** Options that become columns or have a place in the spec; the others are kept as sent. */
+const COLUMN_OPTIONS = new Set([
+  'queue',
+  'priority',
+  'timeout_ms',
+  'visibility_timeout_ms',
+  'pending',
+  'retry',
+  'tags',
+]);
+
+export function checkEnvelope(request: unknown, now: number): CheckedRequest {
+  const envelope = new Fields(request);
+  const type = envelope.requiredString('type', { max: MAX_TYPE });
+  if (!TYPE.test(type)) throw invalidField('type', 'must be lower-case words joined by dots, like email.send.');
+  const id = envelope.string('id');
+  if (id !== undefined && !isJobId(id)) throw invalidField('id', 'must be a UUIDv7 in lower case.');
+  const args = envelope.array('args', { max: Number.POSITIVE_INFINITY });
+  if (args === undefined) throw invalidField('args', 'is required and must be an array.');
+  const options = new Fields(envelope.object('options') ?? {}, 'options');
+  const retry = checkRetry(options);
+  const tags = options.strings('tags', { max: MAX_TAGS }) ?? envelope.strings('tags', { max: MAX_TAGS });
+  const kept = options.rest(COLUMN_OPTIONS);
+  const extra = envelope.rest(NOT_EXTRA);
+
+  return {
+    id,
+    type,
+    queue: checkQueue(options.string('queue') ?? 'default', 'options.queue'),
+    priority: options.integer('priority', { min: PRIORITY_MIN, max: PRIORITY_MAX }) ?? 0,
+    timeoutMs: options.integer('timeout_ms', { min: 1, max: LONGEST_MS }) ?? null,
+    visibilityMs: options.integer('visibility_timeout_ms', { min: 1, max: LONGEST_MS }) ?? null,
+    scheduledAt: readSchedule(options, now),
+    expiresAt: readMoment(options, 'expires_at', now),
+    pending: options.boolean('pending') ?? false,
+    maxAttempts: retry?.max_attempts,
+    spec: {
+      args,
+      meta: envelope.object('meta') ?? {},
+      ...(tags && { tags }),
+      ...(retry && { retry }),
+      ...(kept && { options: kept }),
+      ...(extra && { extra }),
+    },
+  };
+}
+
+export function checkQueue(queue: string, field: string): string {
+  if (queue.length <= MAX_QUEUE && QUEUE.test(queue)) return queue;
+  const rule = `must be 1 to ${MAX_QUEUE} characters of a-z, 0-9, '.' and '-', beginning with a letter or digit.`;
+  throw invalidField(field, rule, { received: queue.slice(0, MAX_QUEUE) });
+}
+
+function readSchedule(options: Fields, now: number): number | null {
+  if (options.has('scheduled_at') && options.has('delay_until')) {
+    throw invalidField('options.delay_until', "means the same as 'options.scheduled_at': send one of them.");
+  }
+  return readMoment(options, 'scheduled_at', now) ?? readMoment(options, 'delay_until', now);
+}

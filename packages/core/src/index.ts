@@ -1,0 +1,56 @@
+// What users of the engine need.
+
+export type * from './blobs/blob-store.ts';
+// What stores, transports and servers are built from.
+export { checkJson, Fields, isObject } from './check.ts';
+export { type Clock, systemClock } from './clock.ts';
+export { parseDuration } from './duration.ts';
+export type { JobOptions, JobRequest } from './enqueue/envelope.ts';
+export { checkQueue } from './enqueue/envelope.ts';
+export { ERROR_CODES, type ErrorCode, invalidField, WaybillError } from './errors.ts';
+export {
+  JOB_EVENT_TYPES,
+  type JobEvent,
+  type JobEventType,
+  type LoggedEvent,
+  TERMINAL_EVENT_TYPES,
+} from './events/job-event.ts';
+export type { Transition } from './job/evolve.ts';
+export { isJobId, newJobId } from './job/id.ts';
+export {
+  isFinished,
+  JOB_STATES,
+  type Job,
+  type JobError,
+  type JobSpec,
+  type JobState,
+  lastError,
+  type OutcomeKind,
+} from './job/job.ts';
+export { formatToken, type LeaseToken, parseToken, tokenOf } from './job/lease.ts';
+export type { ErrorInput, Outcome } from './job/outcome.ts';
+export { rankFor, rankOf, sequence } from './job/rank.ts';
+export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-policy.ts';
+export { type Command, transition } from './job/transition.ts';
+export type { Json, JsonObject } from './json.ts';
+export { type Logger, silentLogger } from './logger.ts';
+export type * from './store/apply.ts';
+export type * from './store/claim.ts';
+export type * from './store/event-log.ts';
+export type * from './store/extend.ts';
+export type * from './store/insert.ts';
+export type * from './store/limits.ts';
+export type * from './store/prune.ts';
+export type * from './store/query.ts';
+export type * from './store/queues.ts';
+export type * from './store/store.ts';
+export {
+  WORKER_DIRECTIVES,
+  type WorkerBeat,
+  type WorkerDirective,
+  type WorkerInfo,
+  type WorkerStore,
+} from './store/workers.ts';
+export type * from './store/workflows.ts';
+export type * from './transport/transport.ts';
+export type * from './waybill.ts';

@@ -1,0 +1,35 @@
+import { WaybillError } from '../errors.ts';
+import type { Job } from './job.ts';
+
+/**
+ * A lease token names one run of one job: `<run>.<claim id>`, and behind it the receipt of the message that brought
+ * the job, where there is one. Opaque to workers; the row holds run and claim id, so the token needs no column.
+ */
+export interface LeaseToken {
+  run: number;
+  claimId: string;
+  receipt?: string;
+}
+
+export function formatToken({ run, claimId, receipt }: LeaseToken): string {
+  return receipt === undefined ? `${run}.${claimId}` : `${run}.${claimId}.${receipt}`;
+}
+
+const TOKEN = /^([1-9][0-9]{0,14})\.([0-9A-Za-z_-]{1,64})(?:\.(.+))?$/s;
+
+export function parseToken(text: string): LeaseToken {
+  const match = TOKEN.exec(text);
+  if (!match) throw new WaybillError('lease_lost', 'The lease token was not made by this system.');
+  const [, run, claimId, receipt] = match;
+  const token = { run: Number(run), claimId: claimId! };
+  return receipt === undefined ? token : { ...token, receipt };
+}
+
+/** The token of the job's current run, or undefined when it has none. */
+export function tokenOf(job: Job): string | undefined {
+  if (job.state !== 'active' || job.claimId === null) return undefined;
+  return formatToken({ run: job.run, claimId: job.claimId });
+}
+
+export const holdsLease = (job: Job, token: LeaseToken): boolean =>
+  job.state === 'active' && job.run === token.run && job.claimId === token.claimId;

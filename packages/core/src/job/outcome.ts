@@ -1,0 +1,22 @@
+import type { Json } from '../json.ts';
+
+/** A failure as a worker reports it; the engine adds attempt, run and time. */
+export interface ErrorInput {
+  code: string;
+  message: string;
+  type?: string;
+  retryable?: boolean;
+  details?: Json;
+}
+
+/** What a worker says its run came to. The closed set of answers a handler can give. */
+export type Outcome =
+  | { kind: 'completed'; result: Json | null }
+  | { kind: 'failed'; error: ErrorInput }
+  /** Try again at a given time; counts neither as failure nor as attempt. */
+  | { kind: 'snoozed'; until: number }
+  /** Hand the job back untouched; the attempt is not consumed. */
+  | { kind: 'requeued'; error?: ErrorInput }
+  | { kind: 'cancelled'; reason?: string }
+  /** Give up now. `deadLetter` overrides what the retry policy says about keeping it. */
+  | { kind: 'discarded'; error: ErrorInput; deadLetter?: boolean };

@@ -1,0 +1,117 @@
+import { evolve, type Fact, type Transition } from './evolve.ts';
+import { finish, RUN_OVER } from './finish.ts';
+import { chanceOf } from './jitter.ts';
+import { type Job, type JobError, MAX_ERRORS_KEPT, type OutcomeKind } from './job.ts';
+import type { ErrorInput, Outcome } from './outcome.ts';
+import { seqAt } from './rank.ts';
+import { isFinal, type RetryPolicy, resolveRetry, retryDelayMs } from './retry-policy.ts';
+
+/** An active run has come to an end. */
+export function settle(job: Job, outcome: Outcome, now: number): Transition {
+  switch (outcome.kind) {
+    case 'completed': {
+      const facts: Fact[] = [['job.completed', { duration_ms: now - (job.startedAt ?? now) }]];
+      return finish(job, { state: 'completed', outcome: 'completed', result: outcome.result }, facts, now);
+    }
+    case 'failed':
+      return fail(job, 'failed', outcome.error, now);
+    case 'snoozed': {
+      const until = Math.max(outcome.until, now);
+      const patch = { ...RUN_OVER, ...waiting(job, until), outcome: 'snoozed', attempt: unspent(job) } as const;
+      return evolve(job, patch, [['job.snoozed', { until: new Date(until).toISOString() }]], now);
+    }
+    case 'requeued': {
+      // Keeps its place in the queue: it was its turn, and nothing was done.
+      const patch = {
+        ...RUN_OVER,
+        state: 'available',
+        outcome: 'requeued',
+        attempt: unspent(job),
+        enqueuedAt: now,
+      } as const;
+      return evolve(job, patch, [['job.requeued', outcome.error ? { reason: outcome.error.message } : {}]], now);
+    }
+    case 'cancelled': {
+      const told = outcome.reason === undefined ? {} : { reason: outcome.reason };
+      return finish(job, { state: 'cancelled', outcome: 'cancelled' }, [['job.cancelled', told]], now);
+    }
+    case 'discarded': {
+      const dead = outcome.deadLetter ?? resolveRetry(job.spec.retry).on_exhaustion === 'dead_letter';
+      return giveUp(job, 'discarded', errorOf(job, outcome.error, now), dead, now);
+    }
+  }
+}
+
+/** A failed run, whoever says so: try again later, or give up when the policy has no more to offer. */
+export function fail(job: Job, kind: OutcomeKind, input: ErrorInput, now: number): Transition {
+  const policy = resolveRetry(job.spec.retry);
+  const error = errorOf(job, input, now);
+  if (isFinal(policy, error) || isSpent(job)) return giveUp(job, kind, error, keeps(policy), now);
+  const delay = retryDelayMs(policy, job.attempt, chanceOf(job.id, job.run));
+  const patch = {
+    ...RUN_OVER,
+    ...waiting(job, now + delay),
+    outcome: kind,
+    retryDelayMs: delay,
+    errors: withError(job, error),
+  };
+  const next = { next_retry_at: new Date(now + delay).toISOString(), delay_ms: delay, max_attempts: job.maxAttempts };
+  return evolve(
+    job,
+    patch,
+    [
+      ['job.failed', told(error)],
+      ['job.retrying', next],
+    ],
+    now,
+  );
+}
+
+/** The worker went silent. The work may have been done, so the attempt counts; the job goes back at once. */
+export function lose(job: Job, now: number): Transition {
+  const error = errorOf(
+    job,
+    { code: 'visibility_timeout', message: 'The lease ran out before the run was settled.' },
+    now,
+  );
+  const fact: Fact = ['job.lease_expired', job.workerId === null ? {} : { worker_id: job.workerId }];
+  if (isSpent(job)) return giveUp(job, 'lost', error, keeps(resolveRetry(job.spec.retry)), now, fact);
+  const patch = {
+    ...RUN_OVER,
+    state: 'available',
+    outcome: 'lost',
+    enqueuedAt: now,
+    errors: withError(job, error),
+  } as const;
+  return evolve(job, patch, [fact, ['job.enqueued']], now);
+}
+
+function giveUp(job: Job, outcome: OutcomeKind, error: JobError, dead: boolean, now: number, first?: Fact): Transition {
+  const end = { state: 'discarded', outcome, dead, errors: withError(job, error) } as const;
+  const gone: Fact = [
+    'job.discarded',
+    { total_attempts: job.attempt, dead_letter: dead, last_error: told(error).error! },
+  ];
+  return finish(job, end, [first ?? ['job.failed', told(error)], gone], now);
+}
+
+const isSpent = (job: Job): boolean => job.attempt >= job.maxAttempts;
+
+const keeps = (policy: RetryPolicy): boolean => policy.on_exhaustion === 'dead_letter';
+
+const unspent = (job: Job): number => Math.max(0, job.attempt - 1);
+
+/** A retryable job gives its limit slot back while it waits, and stands in line by the time it is due. */
+const waiting = (job: Job, until: number) =>
+  ({ state: 'retryable', scheduledAt: until, seq: seqAt(until, job.seq), holdsSlot: false }) as const;
+
+function errorOf(job: Job, input: ErrorInput, now: number): JobError {
+  return { ...input, attempt: job.attempt, run: job.run, occurredAt: now };
+}
+
+const withError = (job: Job, error: JobError): JobError[] => [...job.errors, error].slice(-MAX_ERRORS_KEPT);
+
+/** Events tell which error, not its details: those may be large and stay in the row. */
+const told = ({ code, message, type }: JobError) => ({
+  error: { code, message, ...(type === undefined ? {} : { type }) },
+});

@@ -1,0 +1,40 @@
+import { evolve, type Transition } from './evolve.ts';
+import { finish } from './finish.ts';
+import type { Job } from './job.ts';
+import { fail, lose } from './settle.ts';
+
+/** The engine looks at a row whose `nextAt` has come. Null: nothing is due, somebody was faster. */
+export function tick(job: Job, now: number): Transition | null {
+  switch (job.state) {
+    case 'scheduled':
+    case 'retryable':
+      if (isPast(job.expiresAt, now)) return expire(job, now);
+      return isPast(job.scheduledAt, now) ? promote(job, now) : null;
+    case 'available':
+      return isPast(job.expiresAt, now) ? expire(job, now) : null;
+    case 'active':
+      if (isPast(job.timeoutAt, now)) return timeOut(job, now);
+      return isPast(job.leaseUntil, now) ? lose(job, now) : null;
+    default:
+      return null;
+  }
+}
+
+const isPast = (moment: number | null, now: number): moment is number => moment !== null && moment <= now;
+
+/** Its `seq` was set by the due time when it began to wait, so jobs leave in the order in which they were due. */
+function promote(job: Job, now: number): Transition {
+  return evolve(job, { state: 'available', enqueuedAt: now, scheduledAt: null }, [['job.enqueued']], now);
+}
+
+function expire(job: Job, now: number): Transition {
+  const expiresAt = job.expiresAt ?? now;
+  const told = { expired_at: new Date(expiresAt).toISOString(), ttl_ms: expiresAt - job.createdAt };
+  return finish(job, { state: 'discarded', outcome: 'expired' }, [['job.expired', told]], now);
+}
+
+/** Settled by the server whatever the worker does; its late answer will find the lease gone. */
+function timeOut(job: Job, now: number): Transition {
+  const message = `The run exceeded its execution timeout of ${job.timeoutMs} ms.`;
+  return fail(job, 'timed_out', { code: 'timeout', type: 'timeout', message }, now);
+}

@@ -1,0 +1,93 @@
+import { evolve, type Transition } from './evolve.ts';
+import { finish } from './finish.ts';
+import { isFinished, type Job } from './job.ts';
+import type { Outcome } from './outcome.ts';
+import { settle } from './settle.ts';
+import { tick } from './tick.ts';
+
+export type Command =
+  | { do: 'claim'; claimId: string; workerId: string; leaseMs: number }
+  | { do: 'extend'; leaseMs: number | null }
+  | { do: 'settle'; outcome: Outcome }
+  | { do: 'cancel'; by?: string; reason?: string }
+  | { do: 'activate' }
+  | { do: 'replay' }
+  | { do: 'forget' }
+  | { do: 'tick' };
+
+/**
+ * The only place with lifecycle rules. Pure: the same row, command and time always give the same answer, on every
+ * server and in every test. Null means that the command does not fit the row's state, and nothing shall change.
+ */
+export function transition(job: Job, command: Command, now: number): Transition | null {
+  switch (command.do) {
+    case 'claim':
+      return claim(job, command, now);
+    case 'extend':
+      return extend(job, command.leaseMs, now);
+    case 'settle':
+      return job.state === 'active' ? settle(job, command.outcome, now) : null;
+    case 'cancel':
+      return cancel(job, command, now);
+    case 'activate':
+      return job.state === 'pending' ? makeAvailable(job, now) : null;
+    case 'replay':
+      return job.state === 'discarded' ? replay(job, now) : null;
+    case 'forget':
+      return job.dead ? evolve(job, { dead: false }, [], now) : null;
+    case 'tick':
+      return tick(job, now);
+  }
+}
+
+/** What stores do in their own language for speed; a contract test holds them to this. */
+function claim(job: Job, command: Extract<Command, { do: 'claim' }>, now: number): Transition | null {
+  if (job.rank === null) return null;
+  if (job.expiresAt !== null && job.expiresAt <= now) return null;
+  const leaseMs = job.visibilityMs ?? command.leaseMs;
+  const timeoutAt = job.timeoutMs === null ? null : now + job.timeoutMs;
+  return evolve(
+    job,
+    {
+      state: 'active',
+      run: job.run + 1,
+      attempt: job.attempt + 1,
+      claimId: command.claimId,
+      workerId: command.workerId,
+      outcome: null,
+      leaseMs,
+      leaseUntil: now + leaseMs,
+      timeoutAt,
+      startedAt: now,
+    },
+    [['job.started', { worker_id: command.workerId }]],
+    now,
+  );
+}
+
+/** A heartbeat never extends past the execution timeout. It leaves no event, so the version stays. */
+function extend(job: Job, leaseMs: number | null, now: number): Transition | null {
+  if (job.state !== 'active') return null;
+  const asked = now + (leaseMs ?? job.leaseMs ?? 0);
+  const leaseUntil = job.timeoutAt === null ? asked : Math.min(asked, job.timeoutAt);
+  return evolve(job, { leaseUntil }, [], now);
+}
+
+function cancel(job: Job, command: Extract<Command, { do: 'cancel' }>, now: number): Transition | null {
+  if (isFinished(job.state)) return null;
+  const told = {
+    ...(command.by === undefined ? {} : { cancelled_by: command.by }),
+    ...(command.reason === undefined ? {} : { reason: command.reason }),
+  };
+  return finish(job, { state: 'cancelled', outcome: 'cancelled' }, [['job.cancelled', told]], now);
+}
+
+const makeAvailable = (job: Job, now: number): Transition =>
+  evolve(job, { state: 'available', enqueuedAt: now, scheduledAt: null }, [['job.enqueued']], now);
+
+/** A dead job starts over: attempts are given back, runs and the error history stay. */
+function replay(job: Job, now: number): Transition {
+  const fresh = { state: 'available', attempt: 0, dead: false, enqueuedAt: now, scheduledAt: null } as const;
+  const cleared = { finishedAt: null, startedAt: null, retryDelayMs: null, expiresAt: null, advancePending: false };
+  return evolve(job, { ...fresh, ...cleared }, [['job.replayed'], ['job.enqueued']], now);
+}

@@ -1,0 +1,29 @@
+import type { Job } from '../job/job.ts';
+
+export interface ClaimRequest {
+  tenant: string;
+  /** In order: a job of an earlier queue always goes first. Paused queues give nothing. */
+  queues: readonly string[];
+  limit: number;
+  /** Made by the caller. The same id again answers the jobs that it holds already and claims no others. */
+  claimId: string;
+  workerId: string;
+  /** Lease length for jobs that do not bring their own `visibilityMs`. */
+  leaseMs: number;
+  now: number;
+}
+
+/** Claims given jobs, because something hinted that they are ready. */
+export interface ClaimByIdRequest {
+  tenant: string;
+  ids: readonly string[];
+  claimId: string;
+  workerId: string;
+  leaseMs: number;
+  now: number;
+}
+
+/** Why a hinted job was not given, or the job. A `held` job is under somebody's live lease. */
+export type ClaimAnswer =
+  | { status: 'claimed'; job: Job }
+  | { status: 'not_due' | 'parked' | 'paused' | 'held' | 'finished' | 'unknown' };

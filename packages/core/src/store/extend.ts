@@ -1,0 +1,13 @@
+/** A heartbeat for one run: lease end becomes `now` + the lease length, but never past the execution timeout. */
+export interface ExtendRequest {
+  tenant: string;
+  id: string;
+  /** The run it speaks for: by token, or by worker where the caller has no token. */
+  by: { run: number; claimId: string } | { workerId: string } | 'anyone';
+  /** Length asked for; null: the length granted at the claim. */
+  leaseMs: number | null;
+  now: number;
+}
+
+/** No event is written and the version stays: only `leaseUntil` and `nextAt` move. */
+export type ExtendAnswer = { status: 'extended'; leaseUntil: number } | { status: 'lost' };

@@ -1,0 +1,68 @@
+import type { Clock } from '../clock.ts';
+import type { Job } from '../job/job.ts';
+import type { ApplyAnswer, Change } from './apply.ts';
+import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest } from './claim.ts';
+import type { EventLog } from './event-log.ts';
+import type { ExtendAnswer, ExtendRequest } from './extend.ts';
+import type { InsertAnswer, InsertGroup } from './insert.ts';
+import type { LimitStore } from './limits.ts';
+import type { PruneAnswer, PruneRequest } from './prune.ts';
+import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from './query.ts';
+import type { QueueStore } from './queues.ts';
+import type { WorkerStore } from './workers.ts';
+import type { WorkflowStore } from './workflows.ts';
+
+/** What a database can and cannot do, told as data so that nobody asks for its name. */
+export interface StoreCapabilities {
+  /** For people: shown by health checks. */
+  name: string;
+  /** Rows that one call of insert, apply, extend or get may carry. */
+  maxBatch: number;
+  /** Flushes of one kind that may be under way at once. */
+  parallelFlushes: number;
+  /** Whether claims follow rank exactly, or only nearly (sharded stores). */
+  ordering: 'strict' | 'relaxed';
+  /** Whether `list` may filter by every field of JobFilter. */
+  search: boolean;
+  /** Whether other processes' inserts reach `onWake`. */
+  wakesAcrossProcesses: boolean;
+}
+
+/** Told when jobs may have become claimable; a hint, never a promise. No queues means: any. */
+export type WakeListener = (queues?: readonly string[]) => void;
+
+/**
+ * Keeps rows and events. Every operation is coarse and atomic as its own file says, takes a batch, and answers per
+ * item: a conflict is an answer, never an exception. An exception means that the outcome is unknown, and the same
+ * call may be made again: insert is idempotent by id, claim by claim id, apply by lease token.
+ */
+export interface Store {
+  readonly capabilities: StoreCapabilities;
+  /** The clock that all times in this store are measured by. */
+  readonly clock: Clock;
+
+  insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]>;
+  get(keys: readonly JobKey[]): Promise<(Job | null)[]>;
+  list(query: JobQuery): Promise<Page<Job>>;
+  count(filter: JobFilter, bound: { atMost: number }): Promise<number>;
+
+  claim(requests: readonly ClaimRequest[]): Promise<Job[][]>;
+  claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]>;
+  apply(changes: readonly Change[]): Promise<ApplyAnswer[]>;
+  extend(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]>;
+
+  due(query: DueQuery): Promise<DueAnswer>;
+  prune(request: PruneRequest): Promise<PruneAnswer>;
+
+  readonly events: EventLog;
+  readonly queues: QueueStore;
+  readonly limits: LimitStore;
+  readonly workflows: WorkflowStore;
+  readonly workers: WorkerStore;
+
+  /** Returns a function that ends the subscription. */
+  onWake(listener: WakeListener): () => void;
+  /** Resolves when the store answers; rejects with what is wrong. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

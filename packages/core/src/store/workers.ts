@@ -1,0 +1,29 @@
+export const WORKER_DIRECTIVES = ['running', 'quiet', 'terminate'] as const;
+
+/** What the server tells a worker to do: go on, take no new jobs, or finish and end. */
+export type WorkerDirective = (typeof WORKER_DIRECTIVES)[number];
+
+export interface WorkerBeat {
+  tenant: string;
+  id: string;
+  activeJobs: number;
+  now: number;
+}
+
+export interface WorkerInfo {
+  tenant: string;
+  id: string;
+  activeJobs: number;
+  firstSeenAt: number;
+  lastSeenAt: number;
+  directive: WorkerDirective;
+}
+
+/** Who works here. Only for people and for directives: leases live in the job rows. */
+export interface WorkerStore {
+  /** Notes that the worker lives and answers what it was told to do. */
+  beat(beat: WorkerBeat): Promise<WorkerDirective>;
+  /** Null when no such worker was ever seen. */
+  direct(tenant: string, id: string, directive: WorkerDirective): Promise<WorkerInfo | null>;
+  list(tenant: string): Promise<WorkerInfo[]>;
+}

@@ -1,0 +1,57 @@
+import type { Job } from '../job/job.ts';
+
+/** Tells that a job is ready. It may be lost, doubled, late or out of order, and nothing breaks. */
+export interface Hint {
+  tenant: string;
+  jobId: string;
+  queue: string;
+  type: string;
+  priority: number;
+  attempt: number;
+  /** How long the hint should wait before it is delivered. */
+  delayMs: number;
+}
+
+/** One hint as received: an id and a receipt, never the payload. */
+export interface Delivery {
+  tenant: string;
+  jobId: string;
+  queue: string;
+  /** What the transport needs to delete or prolong the message. */
+  receipt: string;
+}
+
+export interface ReceiveRequest {
+  tenant: string;
+  /** In order of preference. */
+  queues: readonly string[];
+  max: number;
+  /** How long to wait for a first hint. */
+  waitMs: number;
+  signal?: AbortSignal;
+  /** For transports that deliver by claiming. */
+  claim: { claimId: string; workerId: string; leaseMs: number };
+}
+
+/** Jobs already claimed (the transport is the store), or hints that the engine claims by id. */
+export type Received = { kind: 'claimed'; jobs: Job[] } | { kind: 'hints'; deliveries: Delivery[] };
+
+export interface TransportCapabilities {
+  name: string;
+  /** Whether jobs arrive by rank, or only tier by tier. */
+  ordering: 'strict' | 'tiers';
+}
+
+export interface Transport {
+  readonly capabilities: TransportCapabilities;
+  /** Called after the rows were committed. A failure is logged and forgotten: the row's `nextAt` hints again. */
+  send(hints: readonly Hint[]): Promise<void>;
+  receive(request: ReceiveRequest): Promise<Received>;
+  /** The row was settled, or says that the hint is useless. */
+  ack(delivery: Delivery): Promise<void>;
+  /** Keeps the message hidden as long as the lease lasts. */
+  extend(delivery: Delivery, ms: number): Promise<void>;
+  /** Gives the message back, to be delivered again after `delayMs`. */
+  release(delivery: Delivery, delayMs: number): Promise<void>;
+  close(): Promise<void>;
+}
