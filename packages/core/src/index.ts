@@ -5,6 +5,7 @@ export type * from './blobs/blob-store.ts';
 export { checkJson, Fields, isObject } from './check.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { parseDuration } from './duration.ts';
+export { engine } from './engine.ts';
 export type { JobOptions, JobRequest } from './enqueue/envelope.ts';
 export { checkQueue } from './enqueue/envelope.ts';
 export { ERROR_CODES, type ErrorCode, invalidField, WaybillError } from './errors.ts';
@@ -34,6 +35,7 @@ export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-p
 export { type Command, transition } from './job/transition.ts';
 export type { Json, JsonObject } from './json.ts';
 export { type Logger, silentLogger } from './logger.ts';
+export type { EngineOptions, RetentionOptions } from './options.ts';
 export type * from './store/apply.ts';
 export type * from './store/claim.ts';
 export type * from './store/event-log.ts';
@@ -52,5 +54,6 @@ export {
   type WorkerStore,
 } from './store/workers.ts';
 export type * from './store/workflows.ts';
+export { pollTransport } from './transport/poll/poll-transport.ts';
 export type * from './transport/transport.ts';
 export type * from './waybill.ts';

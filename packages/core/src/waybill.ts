@@ -33,7 +33,7 @@ export interface Jobs {
   enqueueMany(requests: readonly JobRequest[], context?: InTenant): Promise<Job[]>;
   get(id: string, context?: InTenant): Promise<Job>;
   list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> }): Promise<Page<Job>>;
-  claim(request: ClaimCall): Promise<Job[]>;
+  claim(request: ClaimCall): Promise<Lease[]>;
   heartbeat(request: HeartbeatCall): Promise<HeartbeatAnswer>;
   settle(request: SettleCall): Promise<Job>;
   /** Ends a job that has not finished; its worker learns of it by its next heartbeat. */
@@ -60,6 +60,12 @@ export interface ClaimCall extends InTenant {
   /** Wait this long for a first job. @defaultValue 0 */
   waitMs?: number;
   signal?: AbortSignal;
+}
+
+/** A worker's exclusive right to one run. The token is opaque; whoever settles shows it. */
+export interface Lease {
+  token: string;
+  job: Job;
 }
 
 /** Who speaks for a run. The token is exact; a worker's name is nearly so; with neither only the state is checked. */

@@ -30,7 +30,7 @@ export function transition(job: Job, command: Command, now: number): Transition 
     case 'cancel':
       return cancel(job, command, now);
     case 'activate':
-      return job.state === 'pending' ? makeAvailable(job, now) : null;
+      return job.state === 'pending' ? activate(job, now) : null;
     case 'replay':
       return job.state === 'discarded' ? replay(job, now) : null;
     case 'forget':
@@ -82,8 +82,14 @@ function cancel(job: Job, command: Extract<Command, { do: 'cancel' }>, now: numb
   return finish(job, { state: 'cancelled', outcome: 'cancelled' }, [['job.cancelled', told]], now);
 }
 
-const makeAvailable = (job: Job, now: number): Transition =>
-  evolve(job, { state: 'available', enqueuedAt: now, scheduledAt: null }, [['job.enqueued']], now);
+/** A job that was also scheduled keeps waiting for its time. */
+function activate(job: Job, now: number): Transition {
+  if (job.scheduledAt !== null && job.scheduledAt > now) {
+    const due = { scheduled_at: new Date(job.scheduledAt).toISOString() };
+    return evolve(job, { state: 'scheduled' }, [['job.scheduled', due]], now);
+  }
+  return evolve(job, { state: 'available', enqueuedAt: now, scheduledAt: null }, [['job.enqueued']], now);
+}
 
 /** A dead job starts over: attempts are given back, runs and the error history stay. */
 function replay(job: Job, now: number): Transition {

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { checkQueue } from '../enqueue/envelope.ts';
+import { invalidField } from '../errors.ts';
+import type { Job } from '../job/job.ts';
+import { formatToken } from '../job/lease.ts';
+import type { Logger } from '../logger.ts';
+import type { ClaimAnswer, ClaimByIdRequest } from '../store/claim.ts';
+import type { Store } from '../store/store.ts';
+import type { Delivery, ReceiveRequest, Transport } from '../transport/transport.ts';
+import type { ClaimCall, Lease } from '../waybill.ts';
+import type { HeldJobs } from './held-jobs.ts';
+
+export const MAX_CLAIM = 1_000;
+const MAX_QUEUES = 100;
+const MAX_LEASE_MS = 366 * 86_400_000;
+const CLAIM_ID = /^[0-9A-Za-z_-]{8,64}$/;
+
+/** How long a hint stays away whose job is held by another worker: by then that lease may be over. */
+const HELD_DELAY_MS = 60_000;
+
+interface ClaimerParts {
+  store: Store;
+  transport: Transport;
+  held: HeldJobs;
+  logger: Logger;
+  leaseMs: number;
+  onClaimed(job: Job): void;
+}
+
+/** Delivery or poll -> row -> lease. */
+export class Claimer {
+  readonly #parts: ClaimerParts;
+
+  constructor(parts: ClaimerParts) {
+    this.#parts = parts;
+  }
+
+  async claim(call: ClaimCall): Promise<Lease[]> {
+    const request = this.#check(call);
+    const received = await this.#parts.transport.receive(request);
+    const leases =
+      received.kind === 'claimed'
+        ? received.jobs.map((job) => leaseOf(job))
+        : await this.#claimHinted(request, received.deliveries);
+    for (const { job } of leases) {
+      this.#parts.held.remember(job);
+      this.#parts.onClaimed(job);
+    }
+    return leases;
+  }
+
+  #check(call: ClaimCall): ReceiveRequest {
+    const { queues, count = 1, leaseMs = this.#parts.leaseMs, claimId = randomUUID(), waitMs = 0, signal } = call;
+    if (queues.length === 0) throw invalidField('queues', 'must name at least one queue.');
+    if (queues.length > MAX_QUEUES) throw invalidField('queues', `must name at most ${MAX_QUEUES} queues.`);
+    queues.forEach((queue, index) => {
+      checkQueue(queue, `queues[${index}]`);
+    });
+    checkRange('count', count, 1, MAX_CLAIM);
+    checkRange('visibility_timeout_ms', leaseMs, 1, MAX_LEASE_MS);
+    checkRange('wait_ms', waitMs, 0, MAX_LEASE_MS);
+    if (!CLAIM_ID.test(claimId)) throw invalidField('claim_id', 'must be 8 to 64 letters, digits, _ or -.');
+    const workerId = call.workerId ?? `anonymous-${claimId}`;
+    const claim = { claimId, workerId, leaseMs };
+    return { tenant: call.tenant ?? '', queues, max: count, waitMs, claim, ...(signal && { signal }) };
+  }
+
+  /** Claims what the hints name, and tells the transport which hints are of no more use. */
+  async #claimHinted({ tenant, claim }: ReceiveRequest, deliveries: readonly Delivery[]): Promise<Lease[]> {
+    if (deliveries.length === 0) return [];
+    const { store, transport, logger } = this.#parts;
+    const ids = deliveries.map(({ jobId }) => jobId);
+    const request: ClaimByIdRequest = { tenant, ids, ...claim, now: store.clock.now() };
+    const answers = await store.claimById(request);
+    const leases: Lease[] = [];
+    await Promise.all(
+      deliveries.map(async (delivery, index) => {
+        const answer = answers[index]!;
+        if (answer.status === 'claimed') leases.push(leaseOf(answer.job, delivery.receipt));
+        else await retire(transport, delivery, answer);
+      }),
+    ).catch((error: unknown) =>
+      logger.warn({ err: error }, 'A useless hint could not be given back; the row makes it harmless.'),
+    );
+    return leases;
+  }
+}
+
+/** Finished, unknown, parked or not due: the row's `nextAt` brings the job back. Paused or held: look again later. */
+async function retire(transport: Transport, delivery: Delivery, { status }: ClaimAnswer): Promise<void> {
+  if (status === 'held') await transport.release(delivery, HELD_DELAY_MS);
+  else await transport.ack(delivery);
+}
+
+function leaseOf(job: Job, receipt?: string): Lease {
+  const token = { run: job.run, claimId: job.claimId! };
+  return { job, token: formatToken(receipt === undefined ? token : { ...token, receipt }) };
+}
+
+function checkRange(field: string, value: number, min: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return;
+  throw invalidField(field, `must be an integer from ${min} to ${max}.`, { min, max });
+}

@@ -1,0 +1,29 @@
+import type { Job } from '../job/job.ts';
+import { holdsLease, type LeaseToken } from '../job/lease.ts';
+
+/** Enough for a busy server; beyond it settling costs one read more. */
+const MAX_HELD = 10_000;
+
+/**
+ * The rows that this process claimed, so that settling needs no read. Only a memory: compare-and-set decides, and a
+ * row that moved on in the meantime is simply read again.
+ */
+export class HeldJobs {
+  readonly #rows = new Map<string, Job>();
+
+  remember(job: Job): void {
+    this.#rows.set(keyOf(job.tenant, job.id), job);
+    if (this.#rows.size > MAX_HELD) this.#rows.delete(this.#rows.keys().next().value!);
+  }
+
+  find(tenant: string, id: string, token: LeaseToken): Job | undefined {
+    const job = this.#rows.get(keyOf(tenant, id));
+    return job !== undefined && holdsLease(job, token) ? job : undefined;
+  }
+
+  forget(tenant: string, id: string): void {
+    this.#rows.delete(keyOf(tenant, id));
+  }
+}
+
+const keyOf = (tenant: string, id: string): string => `${tenant}\n${id}`;

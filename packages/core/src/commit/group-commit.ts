@@ -1,0 +1,120 @@
+import { WaybillError } from '../errors.ts';
+
+export interface GroupCommitOptions<In, Out> {
+  /** Runs one batch; answers per item, in order. May be called again with items whose outcome is unknown. */
+  flush(items: readonly In[]): Promise<Out[]>;
+  maxItems: number;
+  /** Flushes that may be under way at once. */
+  parallel: number;
+  /** Rough size of an item in bytes; batches stay under `maxBytes` unless one item alone is larger. */
+  sizeOf?: (item: In) => number;
+  maxBytes?: number;
+}
+
+interface Waiting<In, Out> {
+  item: In;
+  resolve(answer: Out): void;
+  reject(reason: unknown): void;
+}
+
+const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
+
+/** How often a batch is tried again when the store says that it is unavailable right now. */
+const TRIES = 3;
+
+/**
+ * Coalesces concurrent calls: a flush starts on the next turn of the event loop, and calls that arrive while it runs
+ * wait for the next one. No timers, so a lone call goes at once and a crowd shares one transaction.
+ */
+export class GroupCommit<In, Out> {
+  readonly #options: GroupCommitOptions<In, Out>;
+  readonly #queue: Waiting<In, Out>[] = [];
+  #running = 0;
+  #scheduled = false;
+  #idle: (() => void)[] = [];
+
+  constructor(options: GroupCommitOptions<In, Out>) {
+    this.#options = options;
+  }
+
+  run(item: In): Promise<Out> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ item, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves once nothing is waiting or under way. */
+  idle(): Promise<void> {
+    if (this.#isIdle()) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  #isIdle(): boolean {
+    return this.#queue.length === 0 && this.#running === 0;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#running >= this.#options.parallel) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#flushNext();
+    });
+  }
+
+  async #flushNext(): Promise<void> {
+    const batch = this.#take();
+    if (batch.length === 0) return;
+    this.#running += 1;
+    if (this.#queue.length > 0) this.#schedule();
+    await this.#execute(batch);
+    this.#running -= 1;
+    if (this.#queue.length > 0) this.#schedule();
+    if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #take(): Waiting<In, Out>[] {
+    const { maxItems, sizeOf, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
+    let bytes = 0;
+    let count = 0;
+    while (count < this.#queue.length && count < maxItems) {
+      bytes += sizeOf ? sizeOf(this.#queue[count]!.item) : 0;
+      if (count > 0 && bytes > maxBytes) break;
+      count += 1;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** An unexpected error halves the batch until the item that causes it fails alone. */
+  async #execute(batch: Waiting<In, Out>[]): Promise<void> {
+    try {
+      const answers = await this.#tryFlush(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, index) => {
+        resolve(answers[index]!);
+      });
+    } catch (error) {
+      if (batch.length === 1 || isTransient(error)) {
+        for (const { reject } of batch) reject(error);
+        return;
+      }
+      const middle = Math.ceil(batch.length / 2);
+      await this.#execute(batch.slice(0, middle));
+      await this.#execute(batch.slice(middle));
+    }
+  }
+
+  /** Whether the failed try took effect is unknown, but every operation of a store may be repeated. */
+  async #tryFlush(items: In[]): Promise<Out[]> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#options.flush(items);
+      } catch (error) {
+        const again = isTransient(error) || items.length === 1;
+        if (!again || tries >= TRIES) throw error;
+      }
+    }
+  }
+}
+
+const isTransient = (error: unknown): boolean => error instanceof WaybillError && error.retryable;

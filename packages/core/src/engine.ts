@@ -1,0 +1,106 @@
+import { Claimer } from './claim/claimer.ts';
+import { Heartbeats } from './claim/heartbeat.ts';
+import { HeldJobs } from './claim/held-jobs.ts';
+import { RowWriter, wrongState } from './commit/row-writer.ts';
+import { deadLetters } from './dead-letters/dead-letters.ts';
+import { Enqueuer } from './enqueue/enqueue.ts';
+import { checkQueue } from './enqueue/envelope.ts';
+import { WaybillError } from './errors.ts';
+import { follow } from './events/follow.ts';
+import { Signal } from './events/signal.ts';
+import { checkHealth } from './health/health.ts';
+import type { Job } from './job/job.ts';
+import { Maintenance } from './maintenance/maintenance.ts';
+import { type EngineOptions, resolveOptions } from './options.ts';
+import { Settler } from './settle/settler.ts';
+import { hintsFor } from './transport/hint.ts';
+import { pollTransport } from './transport/poll/poll-transport.ts';
+import type { Waybill } from './waybill.ts';
+
+/** The embedded engine: the whole of Waybill on one store, in this process. */
+export function engine(options: EngineOptions): Waybill {
+  const resolved = resolveOptions(options);
+  const { store, clock, logger, leaseMs } = resolved;
+  const transport = resolved.transport ?? pollTransport({ store });
+  const written = new Signal();
+  const closing = new AbortController();
+  let closed: Promise<void> | undefined;
+
+  /** A hint that gets lost costs latency only, so nobody waits for it and nobody hears of its failure but the log. */
+  const hint = (jobs: readonly Job[]): void => {
+    const hints = hintsFor(jobs);
+    if (hints.length === 0) return;
+    transport
+      .send(hints)
+      .catch((error: unknown) => logger.warn({ err: error }, 'Hints were not sent; the sweep repeats them.'));
+  };
+  const onChanged = (jobs: readonly Job[]): void => {
+    for (const job of jobs) maintenance.expect(job.nextAt);
+    hint(jobs);
+    written.ring();
+  };
+
+  const maintenance = new Maintenance(resolved, onChanged);
+  const held = new HeldJobs();
+  const rows = new RowWriter(store, (job) => onChanged([job]));
+  const enqueuer = new Enqueuer(store, onChanged);
+  const settler = new Settler({ store, transport, rows, held, logger });
+  const heartbeats = new Heartbeats({ store, transport, logger });
+  const claimer = new Claimer({ store, transport, held, logger, leaseMs, onClaimed: (job) => onChanged([job]) });
+  if (resolved.maintenance) maintenance.start();
+
+  async function close(): Promise<void> {
+    closing.abort();
+    await maintenance.stop();
+    await transport.close();
+    await Promise.all([enqueuer.idle(), rows.idle(), heartbeats.idle()]);
+    await store.close();
+  }
+
+  return {
+    jobs: {
+      enqueue: enqueuer.enqueue,
+      enqueueMany: enqueuer.enqueueMany,
+      get: (id, { tenant = '' } = {}) => rows.mustRead({ tenant, id }),
+      list: ({ filter, ...query }) => store.list({ ...query, filter: { tenant: '', ...filter } }),
+      claim: (call) => claimer.claim(call),
+      heartbeat: (call) => heartbeats.beat(call),
+      settle: (call) => settler.settle(call),
+      cancel: (id, { tenant = '', ...told } = {}) =>
+        rows.change({ tenant, id }, { do: 'cancel', ...told }, (job) =>
+          wrongState(job, 'a finished job cannot be cancelled'),
+        ),
+      activate: (id, { tenant = '' } = {}) =>
+        rows.change({ tenant, id }, { do: 'activate' }, (job) =>
+          wrongState(job, 'only a pending job can be activated'),
+        ),
+    },
+    deadLetters: deadLetters(store, rows),
+    queues: {
+      list: ({ tenant = '' } = {}) => store.queues.list(tenant),
+      pause: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), true),
+      resume: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), false),
+    },
+    workers: {
+      list: ({ tenant = '' } = {}) => store.workers.list(tenant),
+      direct: async (id, directive, { tenant = '' } = {}) => {
+        const worker = await store.workers.direct(tenant, id, directive);
+        if (worker === null) throw new WaybillError('not_found', `No worker ${id} was ever seen.`);
+        return worker;
+      },
+    },
+    events: {
+      read: (query) => store.events.read(query),
+      end: () => store.events.end(),
+      follow: (query) => {
+        const signal = AbortSignal.any([query.signal, closing.signal]);
+        return follow({ log: store.events, clock, written }, { ...query, signal });
+      },
+    },
+    health: () => checkHealth(store),
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

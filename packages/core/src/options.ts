@@ -1,0 +1,62 @@
+import type { Clock } from './clock.ts';
+import { WaybillError } from './errors.ts';
+import { type Logger, silentLogger } from './logger.ts';
+import type { Store } from './store/store.ts';
+import type { Transport } from './transport/transport.ts';
+
+export interface EngineOptions {
+  store: Store;
+  /** What carries hints. @defaultValue poll: the store itself, with wake-ups */
+  transport?: Transport;
+  /** @defaultValue silent */
+  logger?: Logger;
+  /** Lease length when neither the job nor the claim names one. @defaultValue 300_000 */
+  leaseMs?: number;
+  /** Whether this engine also does upkeep: due rows, pruning. Any number of engines may. @defaultValue true */
+  maintenance?: boolean;
+  /** Longest pause between two looks at due rows; other servers' rows are found this late. @defaultValue 1_000 */
+  sweepEveryMs?: number;
+  retention?: RetentionOptions;
+}
+
+export interface RetentionOptions {
+  /** Finished jobs. @defaultValue 7 days */
+  finishedMs?: number;
+  /** Dead letters. @defaultValue 180 days */
+  deadMs?: number;
+  /** Events. @defaultValue 7 days */
+  eventsMs?: number;
+  /** How often to look for what is too old. @defaultValue 60_000 */
+  everyMs?: number;
+}
+
+const DAY_MS = 86_400_000;
+
+const DEFAULTS = { logger: silentLogger, leaseMs: 300_000, maintenance: true, sweepEveryMs: 1_000 } as const;
+
+const RETENTION_DEFAULTS = {
+  finishedMs: 7 * DAY_MS,
+  deadMs: 180 * DAY_MS,
+  eventsMs: 7 * DAY_MS,
+  everyMs: 60_000,
+} satisfies Required<RetentionOptions>;
+
+export type ResolvedOptions = Required<Omit<EngineOptions, 'transport' | 'retention'>> & {
+  transport: Transport | undefined;
+  retention: Required<RetentionOptions>;
+  clock: Clock;
+};
+
+export function resolveOptions(options: EngineOptions): ResolvedOptions {
+  const retention = { ...RETENTION_DEFAULTS, ...options.retention };
+  const resolved = { transport: undefined, ...DEFAULTS, ...options, retention, clock: options.store.clock };
+  checkPositive('leaseMs', resolved.leaseMs);
+  checkPositive('sweepEveryMs', resolved.sweepEveryMs);
+  for (const [name, value] of Object.entries(retention)) checkPositive(`retention.${name}`, value);
+  return resolved;
+}
+
+function checkPositive(name: string, value: number): void {
+  if (Number.isFinite(value) && value > 0) return;
+  throw new WaybillError('invalid_request', `The option '${name}' must be a number above 0, not ${value}.`);
+}

@@ -1,0 +1,61 @@
+import { GroupCommit } from '../../commit/group-commit.ts';
+import type { Job } from '../../job/job.ts';
+import type { ClaimRequest } from '../../store/claim.ts';
+import type { Store } from '../../store/store.ts';
+import type { Received, ReceiveRequest, Transport } from '../transport.ts';
+import { WakeUps } from './wake-ups.ts';
+
+export interface PollOptions {
+  store: Store;
+  /** Longest wait between two looks when no wake-up comes. @defaultValue 1_000 */
+  safetyNetMs?: number;
+}
+
+/** Claims that share one transaction. */
+const CLAIMS_PER_FLUSH = 64;
+
+/** Receiving is the claim itself; the store's wake-ups say when to look again, and a slow poll is the safety net. */
+export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Transport {
+  const { clock } = store;
+  const claims = new GroupCommit<ClaimRequest, Job[]>({
+    flush: (requests) => store.claim(requests),
+    maxItems: CLAIMS_PER_FLUSH,
+    parallel: store.capabilities.parallelFlushes,
+  });
+  const wakeUps = new WakeUps(store);
+  const closing = new AbortController();
+
+  const claimFor = ({ tenant, queues, max: limit, claim }: ReceiveRequest): Promise<Job[]> =>
+    claims.run({ tenant, queues, limit, ...claim, now: clock.now() });
+
+  async function receive(request: ReceiveRequest): Promise<Received> {
+    if (request.waitMs === 0) return { kind: 'claimed', jobs: await claimFor(request) };
+    const until = clock.monotonic() + request.waitMs;
+    const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
+    for (;;) {
+      // Listening before looking: a job that arrives in between must not be slept through.
+      const woken = wakeUps.next(request.queues);
+      const jobs = await claimFor(request);
+      const left = until - clock.monotonic();
+      if (jobs.length > 0 || left <= 0 || signal.aborted) {
+        woken.cancel();
+        return { kind: 'claimed', jobs };
+      }
+      await woken.orAfter(Math.min(left, safetyNetMs), signal);
+    }
+  }
+
+  return {
+    capabilities: { name: 'poll', ordering: 'strict' },
+    send: async () => {},
+    receive,
+    ack: async () => {},
+    extend: async () => {},
+    release: async () => {},
+    close: async () => {
+      closing.abort();
+      await claims.idle();
+      wakeUps.close();
+    },
+  };
+}
