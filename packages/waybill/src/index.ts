@@ -1,1 +1,2 @@
-export {};
+export { engine, WaybillError } from '@waybill/core';
+export { openStore } from './connect/open-store.ts';

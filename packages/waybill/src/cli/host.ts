@@ -1,0 +1,50 @@
+import { engine, type Logger, type Waybill } from '@waybill/core';
+import { createApp, isLoopback, type Listening, serve as listen } from '@waybill/server';
+import { openStore, withoutSecrets } from '../connect/open-store.ts';
+import { version } from './main.ts';
+import type { ServeOptions } from './options.ts';
+
+export interface Host {
+  waybill: Waybill;
+  url: string;
+  /** Stops taking requests, lets those under way finish, then closes the engine and its store. */
+  drain(): Promise<void>;
+}
+
+/** Store, engine and HTTP server, wired and listening. */
+export async function startHost(options: ServeOptions, logger: Logger): Promise<Host> {
+  const store = await openStore(options.store, { logger });
+  const waybill = engine({ store, logger });
+  try {
+    const app = createApp({
+      waybill,
+      logger,
+      version: version(),
+      requireLease: options.requireLease,
+      testDirectives: isLoopback(options.host),
+    });
+    const listening = await listenSomewhere(app, options);
+    const drain = async () => {
+      await listening.close();
+      await waybill.close();
+    };
+    return { waybill, url: listening.url, drain };
+  } catch (error) {
+    await waybill.close();
+    throw error;
+  }
+}
+
+/** A port that the user did not name may be any: `dev` must start also where 8080 is taken. */
+async function listenSomewhere(app: ReturnType<typeof createApp>, options: ServeOptions): Promise<Listening> {
+  const { host, port, noAuth, portGiven } = options;
+  try {
+    return await listen(app, { host, port, noAuth });
+  } catch (error) {
+    if (portGiven || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return listen(app, { host, port: 0, noAuth });
+  }
+}
+
+export const readyLine = (host: Host, options: ServeOptions): string =>
+  `waybill ready on ${host.url} (store ${withoutSecrets(options.store)})\n`;
