@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { checkJson, MAX_JSON_DEPTH } from './check.ts';
+
+const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+
+test('JSON up to the depth limit passes, deeper JSON is refused without harm', () => {
+  expect(() => checkJson(nested(MAX_JSON_DEPTH))).not.toThrow();
+  expect(() => checkJson(nested(MAX_JSON_DEPTH + 1))).toThrow('nested deeper');
+  expect(() => checkJson(nested(10_000))).toThrow('nested deeper');
+});
+
+test('a prototype key is refused however it is written and wherever it stands', () => {
+  expect(() => checkJson(JSON.parse('{"a":[{"\\u005f_proto__":{"admin":true}}]}'))).toThrow('__proto__');
+  expect(() => checkJson(JSON.parse('{"constructor":{"prototype":1}}'))).not.toThrow();
+});

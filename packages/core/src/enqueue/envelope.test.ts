@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import type { WaybillError } from '../errors.ts';
+import { checkEnvelope } from './envelope.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
+const minimal = { type: 'email.send', args: [] };
+
+function refusalOf(request: unknown): WaybillError {
+  try {
+    checkEnvelope(request, NOW);
+  } catch (error) {
+    return error as WaybillError;
+  }
+  throw new Error('was accepted');
+}
+
+test('a minimal request gets the documented defaults', () => {
+  expect(checkEnvelope(minimal, NOW)).toMatchObject({
+    id: undefined,
+    queue: 'default',
+    priority: 0,
+    timeoutMs: null,
+    visibilityMs: null,
+    scheduledAt: null,
+    expiresAt: null,
+    pending: false,
+    spec: { args: [], meta: {} },
+  });
+});
+
+test('unknown fields are kept, system-managed ones are ignored', () => {
+  const { spec } = checkEnvelope({ ...minimal, x_mine: { deep: [1] }, state: 'completed', result: 1, attempt: 9 }, NOW);
+  expect(spec.extra).toEqual({ x_mine: { deep: [1] } });
+});
+
+test('options without a column are kept as sent', () => {
+  const { spec } = checkEnvelope(
+    { ...minimal, options: { priority: 1, unique: { keys: ['type'] }, metadata: { a: 1 } } },
+    NOW,
+  );
+  expect(spec.options).toEqual({ unique: { keys: ['type'] }, metadata: { a: 1 } });
+});
+
+test('times may be absolute or counted from now, and null means absent', () => {
+  const options = { scheduled_at: '+PT2S', expires_at: '2030-01-01T01:00:00+01:00', priority: null };
+  expect(checkEnvelope({ ...minimal, options }, NOW)).toMatchObject({
+    scheduledAt: NOW + 2_000,
+    expiresAt: NOW,
+    priority: 0,
+  });
+});
+
+describe('refuses', () => {
+  const id = '019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f';
+  test.each<[string, unknown, string]>([
+    ['no object', [], 'body'],
+    ['no type', { args: [] }, 'type'],
+    ['an empty type', { type: '', args: [] }, 'type'],
+    ['a type in upper case', { type: 'Email.Send', args: [] }, 'type'],
+    ['a type that is no string', { type: 7, args: [] }, 'type'],
+    ['a type that begins with a digit', { type: '1email', args: [] }, 'type'],
+    ['a type that is too long', { type: `a${'b'.repeat(300)}`, args: [] }, 'type'],
+    ['no args', { type: 'a.b' }, 'args'],
+    ['args that are no array', { type: 'a.b', args: {} }, 'args'],
+    ['a version 4 id', { ...minimal, id: '550e8400-e29b-41d4-a716-446655440000' }, 'id'],
+    ['an id in upper case', { ...minimal, id: id.toUpperCase() }, 'id'],
+    ['meta that is no object', { ...minimal, meta: [] }, 'meta'],
+    ['options that are no object', { ...minimal, options: 'fast' }, 'options'],
+    ['a queue in upper case', { ...minimal, options: { queue: 'Default' } }, 'options.queue'],
+    ['a queue that is too long', { ...minimal, options: { queue: 'q'.repeat(129) } }, 'options.queue'],
+    ['a priority out of range', { ...minimal, options: { priority: 101 } }, 'options.priority'],
+    ['a priority with a fraction', { ...minimal, options: { priority: 1.5 } }, 'options.priority'],
+    ['a timeout of zero', { ...minimal, options: { timeout_ms: 0 } }, 'options.timeout_ms'],
+    ['a negative visibility', { ...minimal, options: { visibility_timeout_ms: -1 } }, 'options.visibility_timeout_ms'],
+    ['a time without zone', { ...minimal, options: { scheduled_at: '2030-01-01T00:00:00' } }, 'options.scheduled_at'],
+    ['a negative delay', { ...minimal, options: { scheduled_at: '+-PT5S' } }, 'options.scheduled_at'],
+    [
+      'a day that does not exist',
+      { ...minimal, options: { expires_at: '2030-13-45T00:00:00Z' } },
+      'options.expires_at',
+    ],
+    [
+      'a time in the far future',
+      { ...minimal, options: { delay_until: '9999-01-01T00:00:00Z' } },
+      'options.delay_until',
+    ],
+    [
+      'two names for one time',
+      { ...minimal, options: { delay_until: '+PT1S', scheduled_at: '+PT1S' } },
+      'options.delay_until',
+    ],
+    ['tags that are no strings', { ...minimal, options: { tags: ['a', 1] } }, 'options.tags[1]'],
+  ])('%s', (_, request, field) => {
+    expect(refusalOf(request)).toMatchObject({ code: 'invalid_request', details: { field } });
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['max_attempts', { max_attempts: -1 }],
+    ['max_attempts', { max_attempts: 1.5 }],
+    ['backoff_coefficient', { backoff_coefficient: 0.5 }],
+    ['initial_interval', { initial_interval: '1s' }],
+    ['initial_interval', { initial_interval: 'P1M' }],
+    ['max_interval', { max_interval: 5 }],
+    ['backoff_strategy', { backoff_strategy: 'hopeful' }],
+    ['jitter', { jitter: 'yes' }],
+    ['non_retryable_errors', { non_retryable_errors: 'all' }],
+    ['on_exhaustion', { on_exhaustion: 'explode' }],
+  ])('a retry policy with a bad %s', (field, retry) => {
+    const refusal = refusalOf({ ...minimal, options: { retry } });
+    expect(refusal.code).toBe('validation_error');
+    expect(refusal.message).toContain(field);
+  });
+});

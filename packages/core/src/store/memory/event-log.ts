@@ -1,0 +1,29 @@
+import { WaybillError } from '../../errors.ts';
+import type { JobEvent } from '../../events/job-event.ts';
+import type { EventFilter, EventPage, EventQuery } from '../event-log.ts';
+import type { MemoryState } from './state.ts';
+
+export function readEvents(state: MemoryState, { after, filter = {}, limit }: EventQuery): EventPage {
+  const position = after === undefined ? 0 : readCursor(after);
+  const rest = state.log.filter((entry) => entry.position > position);
+  const found = rest.filter(({ event }) => matches(event, filter));
+  const events = found.slice(0, limit).map(({ position, event }) => ({ ...event, cursor: String(position) }));
+  if (found.length > limit) return { events, cursor: events.at(-1)?.cursor ?? String(position), atEnd: false };
+  return { events, cursor: String(Math.max(position, state.lastPosition)), atEnd: true };
+}
+
+export const endOfLog = (state: MemoryState): string => String(state.lastPosition);
+
+function matches(event: JobEvent, filter: EventFilter): boolean {
+  return (
+    (filter.tenant === undefined || event.tenant === filter.tenant) &&
+    (filter.types?.includes(event.type) ?? true) &&
+    (filter.queues?.includes(event.queue) ?? true) &&
+    (filter.jobIds?.includes(event.jobId) ?? true)
+  );
+}
+
+function readCursor(cursor: string): number {
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
+  throw new WaybillError('invalid_request', 'The cursor was not made by this store.');
+}

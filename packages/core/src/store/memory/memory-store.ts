@@ -1,0 +1,70 @@
+import { type Clock, systemClock } from '../../clock.ts';
+import { WaybillError } from '../../errors.ts';
+import type { Store, StoreCapabilities } from '../store.ts';
+import { apply, extend } from './apply.ts';
+import { claim, claimById } from './claim.ts';
+import { endOfLog, readEvents } from './event-log.ts';
+import { insert } from './insert.ts';
+import { prune } from './prune.ts';
+import { count, due, get, list } from './query.ts';
+import { listQueues, setPaused } from './queues.ts';
+import { getLimit, setLimit } from './slots.ts';
+import { MemoryState } from './state.ts';
+import { beat, direct, listWorkers } from './workers.ts';
+import { advance } from './workflows.ts';
+
+const CAPABILITIES: StoreCapabilities = {
+  name: 'memory',
+  maxBatch: 10_000,
+  parallelFlushes: 1,
+  ordering: 'strict',
+  search: true,
+  wakesAcrossProcesses: false,
+};
+
+/** The reference model that property tests compare the real stores with: no index, no cache, nothing to get wrong. */
+export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): Store {
+  const state = new MemoryState();
+  let closed = false;
+  const assertOpen = () => {
+    if (closed) throw new WaybillError('unavailable', 'The store is closed.');
+  };
+
+  /** A verb runs in one go, which makes it atomic; copies on both sides keep callers out of the state. */
+  const verb =
+    <In extends unknown[], Out>(run: (state: MemoryState, ...args: In) => Out) =>
+    async (...args: In): Promise<Out> => {
+      assertOpen();
+      const answer = structuredClone(run(state, ...structuredClone(args)));
+      state.tellWoken();
+      return answer;
+    };
+
+  return {
+    capabilities: CAPABILITIES,
+    clock,
+    insert: verb(insert),
+    get: verb(get),
+    list: verb(list),
+    count: verb(count),
+    claim: verb(claim),
+    claimById: verb(claimById),
+    apply: verb(apply),
+    extend: verb(extend),
+    due: verb(due),
+    prune: verb(prune),
+    events: { read: verb(readEvents), end: verb(endOfLog) },
+    queues: { list: verb(listQueues), setPaused: verb(setPaused) },
+    limits: { set: verb(setLimit), get: verb(getLimit) },
+    workflows: { advance: verb(advance) },
+    workers: { beat: verb(beat), direct: verb(direct), list: verb(listWorkers) },
+    onWake: (listener) => {
+      state.listeners.add(listener);
+      return () => void state.listeners.delete(listener);
+    },
+    ping: async () => assertOpen(),
+    close: async () => {
+      closed = true;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { Job } from '../../job/job.ts';
+import { isFinished } from '../../job/job.ts';
+import type { PruneAnswer, PruneRequest } from '../prune.ts';
+import { keyOf, type MemoryState } from './state.ts';
+
+export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
+  const oldJobs = state.rows().filter((job) => isOver(job, request));
+  const jobs = oldJobs.slice(0, request.limit);
+  for (const { tenant, id } of jobs) state.jobs.delete(keyOf(tenant, id));
+  // An edge goes with its child only: a child whose parent failed must not start because that parent was forgotten.
+  state.edges = state.edges.filter((edge) => state.get(edge.tenant, edge.child) !== undefined);
+
+  const oldEvents = state.log.filter(({ event }) => event.at < request.eventsBefore);
+  const events = new Set(oldEvents.slice(0, request.limit - jobs.length));
+  state.log = state.log.filter((entry) => !events.has(entry));
+
+  const more = oldJobs.length + oldEvents.length > jobs.length + events.size;
+  return { jobs: jobs.length, events: events.size, more };
+}
+
+/** A finished node whose dependents were not looked at yet counts as living: `nextAt` says so. */
+function isOver(job: Job, { finishedBefore, deadBefore }: PruneRequest): boolean {
+  if (!isFinished(job.state) || job.nextAt !== null) return false;
+  return job.finishedAt! < (job.dead ? deadBefore : finishedBefore);
+}

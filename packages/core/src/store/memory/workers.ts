@@ -1,0 +1,19 @@
+import type { WorkerBeat, WorkerDirective, WorkerInfo } from '../workers.ts';
+import { keyOf, type MemoryState } from './state.ts';
+
+export function beat(state: MemoryState, { tenant, id, activeJobs, now }: WorkerBeat): WorkerDirective {
+  const known = state.workers.get(keyOf(tenant, id)) ?? { tenant, id, firstSeenAt: now, directive: 'running' };
+  state.workers.set(keyOf(tenant, id), { ...known, activeJobs, lastSeenAt: now });
+  return known.directive;
+}
+
+export function direct(state: MemoryState, tenant: string, id: string, directive: WorkerDirective): WorkerInfo | null {
+  const known = state.workers.get(keyOf(tenant, id));
+  if (!known) return null;
+  const worker = { ...known, directive };
+  state.workers.set(keyOf(tenant, id), worker);
+  return worker;
+}
+
+export const listWorkers = (state: MemoryState, tenant: string): WorkerInfo[] =>
+  [...state.workers.values()].filter((worker) => worker.tenant === tenant).sort((a, b) => (a.id < b.id ? -1 : 1));
