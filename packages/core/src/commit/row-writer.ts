@@ -49,12 +49,15 @@ export class RowWriter {
 
   /** Reads, decides and writes until nobody came in between. `refuse` makes the error for a row in a wrong state. */
   async change(key: JobKey, command: Command, refuse: (job: Job) => WaybillError): Promise<Job> {
+    let mine: Job | undefined;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const job = await this.mustRead(key);
+      if (mine && isSame(job, mine)) return job;
       const after = transition(job, command, this.#clock.now());
       if (after === null) throw refuse(job);
       const answer = await this.write(job, seen(job), after);
       if (answer.status === 'applied') return after.job;
+      mine = after.job;
     }
     throw new WaybillError('unavailable', `Job ${key.id} is being changed by others all the time. Try again.`);
   }
@@ -63,6 +66,10 @@ export class RowWriter {
     await Promise.all([this.#gets.idle(), this.#applies.idle()]);
   }
 }
+
+/** The change went in although its answer got lost, and the repetition found it done. */
+const isSame = (found: Job, mine: Job): boolean =>
+  found.version === mine.version && found.state === mine.state && found.finishedAt === mine.finishedAt;
 
 export const jobNotFound = (id: string): WaybillError =>
   new WaybillError('not_found', `There is no job ${id}.`, {

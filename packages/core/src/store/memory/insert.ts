@@ -23,11 +23,13 @@ function insertGroup(state: MemoryState, group: InsertGroup): InsertAnswer {
 /** Looked for before anything is written; that is all the atomicity a group needs here. */
 function findConflict(state: MemoryState, group: InsertGroup): InsertAnswer | undefined {
   for (const [index, { job }] of group.jobs.entries()) {
-    const known = [...state.rows(), ...group.jobs.slice(0, index).map((earlier) => earlier.job)];
-    const own = known.filter((other) => other.tenant === job.tenant);
-    const sameId = own.find((other) => other.id === job.id);
+    const earlier = group.jobs.slice(0, index).map((other) => other.job);
+    const sameId = state.get(job.tenant, job.id) ?? earlier.find((other) => other.id === job.id);
     if (sameId) return { status: 'exists', index, job: sameId };
-    const sameKey = own.find((other) => job.idempotencyKey !== null && other.idempotencyKey === job.idempotencyKey);
+    if (job.idempotencyKey === null) continue;
+    const sameKey = [...state.rows(), ...earlier].find(
+      (other) => other.tenant === job.tenant && other.idempotencyKey === job.idempotencyKey,
+    );
     if (sameKey) return { status: 'repeated', index, job: sameKey };
   }
   return undefined;

@@ -37,11 +37,13 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
       const woken = wakeUps.next(request.queues);
       const jobs = await claimFor(request);
       const left = until - clock.monotonic();
-      if (jobs.length > 0 || left <= 0 || signal.aborted) {
+      if (jobs.length > 0 || left <= 0) {
         woken.cancel();
         return { kind: 'claimed', jobs };
       }
       await woken.orAfter(Math.min(left, safetyNetMs), signal);
+      // Nobody is there any more to take a job: claiming one now would only cost it a lease time.
+      if (signal.aborted) return { kind: 'claimed', jobs: [] };
     }
   }
 

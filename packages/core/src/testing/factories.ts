@@ -1,0 +1,83 @@
+import { evolve, type Fact } from '../job/evolve.ts';
+import type { Job, JobState } from '../job/job.ts';
+import { seqAt, sequence } from '../job/rank.ts';
+import { resolveRetry } from '../job/retry-policy.ts';
+import type { NewJob } from '../store/insert.ts';
+import { TEST_EPOCH } from './test-clock.ts';
+
+/** What a test may say about a new job; the rest is derived as the engine would. */
+export type JobOverrides = Partial<Omit<Job, 'rank' | 'nextAt' | 'version'>>;
+
+/** A UUIDv7 without chance: sorts by time, then by number. */
+export function jobIdAt(time: number, number: number): string {
+  const hex = time.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${number.toString(16).padStart(12, '0')}`;
+}
+
+let made = 0;
+const nextSeq = sequence();
+
+const FIRST_FACT: Partial<Record<JobState, Fact>> = {
+  available: ['job.enqueued'],
+  scheduled: ['job.scheduled'],
+  pending: ['job.pending'],
+};
+
+/** A row as enqueue makes it: available, or scheduled when it has a `scheduledAt`, with the event that tells of it. */
+export function aJob(overrides: JobOverrides = {}): NewJob {
+  made += 1;
+  const createdAt = overrides.createdAt ?? TEST_EPOCH;
+  const scheduledAt = overrides.scheduledAt ?? null;
+  const state = overrides.state ?? (scheduledAt === null ? 'available' : 'scheduled');
+  const spec = overrides.spec ?? { args: [], meta: {} };
+  const seq = overrides.seq ?? nextSeq(createdAt);
+  const job: Job = {
+    tenant: '',
+    id: jobIdAt(createdAt, made),
+    type: 'test.job',
+    queue: 'default',
+    priority: 0,
+    rank: null,
+    nextAt: null,
+    version: 0,
+    run: 0,
+    attempt: 0,
+    maxAttempts: resolveRetry(spec.retry).max_attempts,
+    claimId: null,
+    workerId: null,
+    leaseMs: null,
+    leaseUntil: null,
+    outcome: null,
+    timeoutMs: null,
+    timeoutAt: null,
+    visibilityMs: null,
+    enqueuedAt: state === 'available' ? createdAt : null,
+    startedAt: null,
+    finishedAt: null,
+    expiresAt: null,
+    retryDelayMs: null,
+    errors: [],
+    result: null,
+    dead: false,
+    idempotencyKey: null,
+    uniqueKey: null,
+    limitKey: null,
+    holdsSlot: false,
+    workflowId: null,
+    node: null,
+    advancePending: false,
+    ...overrides,
+    spec,
+    state,
+    scheduledAt,
+    createdAt,
+    seq: scheduledAt === null ? seq : seqAt(scheduledAt, seq),
+  };
+  const fact = FIRST_FACT[state];
+  if (!fact) throw new Error(`A job does not begin its life ${state}; let transition() take it there.`);
+  return evolve(job, {}, [fact], createdAt);
+}
+
+/** As many jobs of one kind, in the order of their places in the queue. */
+export const someJobs = (count: number, overrides: JobOverrides = {}): NewJob[] =>
+  Array.from({ length: count }, () => aJob(overrides));

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { TERMINAL_EVENT_TYPES } from '../../events/job-event.ts';
+import type { Outcome } from '../../job/outcome.ts';
+import { settleChange, versionChange } from '../changes.ts';
+import { TEST_EPOCH } from '../test-clock.ts';
+import { COMPLETED, DEAD, DISCARDED, FAILED, type OpenBench } from './bench.ts';
+
+const APPLIED = { status: 'applied', repeated: false, admitted: [] };
+const REPEATED = { status: 'applied', repeated: true, admitted: [] };
+const LOST = { status: 'lost' };
+
+const OUTCOMES: Outcome[] = [
+  COMPLETED,
+  { kind: 'completed', result: null },
+  FAILED,
+  { kind: 'snoozed', until: TEST_EPOCH + 60_000 },
+  { kind: 'requeued' },
+  { kind: 'cancelled', reason: 'nobody wants it' },
+  DISCARDED,
+  DEAD,
+];
+
+export function testApply(open: OpenBench): void {
+  describe('apply', () => {
+    it.each(OUTCOMES.map((outcome) => [outcome.kind, outcome] as const))(
+      'by lease: %s writes the new row and its events',
+      async (_, outcome) => {
+        const bench = await open();
+        const claimed = await bench.start({ spec: { args: [1], meta: { m: 1 } } });
+        const change = settleChange(claimed, outcome, bench.now);
+        expect(await bench.store.apply([change])).toEqual([APPLIED]);
+        expect(await bench.read(claimed)).toEqual(change.job);
+        expect((await bench.eventsOf(claimed)).slice(2)).toEqual(change.events);
+      },
+    );
+
+    it('keeps what never changes, whatever the change carries', async () => {
+      const bench = await open();
+      const claimed = await bench.start({ spec: { args: [1], meta: {} } });
+      const change = settleChange(claimed, COMPLETED, bench.now);
+      const job = { ...change.job, createdAt: 0, spec: { args: [], meta: {} } };
+      await bench.store.apply([{ ...change, job }]);
+      expect(await bench.read(claimed)).toEqual(change.job);
+    });
+
+    it('guarantee 3: a token whose run is over changes nothing', async () => {
+      const bench = await open();
+      const first = await bench.start();
+      await bench.clock.advance(30_000);
+      await bench.sweep();
+      expect(await bench.settle(first, COMPLETED)).toEqual(LOST);
+      const [second] = await bench.claim();
+      expect(await bench.settle(first, COMPLETED)).toEqual(LOST);
+      expect(await bench.read(first)).toEqual(second);
+      expect(await bench.eventsOf(first)).toHaveLength(second!.version);
+    });
+
+    it('guarantee 3: a token with another claim id or another run changes nothing', async () => {
+      const bench = await open();
+      const claimed = await bench.start();
+      expect(await bench.settle({ ...claimed, claimId: 'forged' }, COMPLETED)).toEqual(LOST);
+      expect(await bench.settle({ ...claimed, run: claimed.run + 1 }, COMPLETED)).toEqual(LOST);
+      expect(await bench.read(claimed)).toEqual(claimed);
+    });
+
+    it('a change of a job that is not there is lost', async () => {
+      const bench = await open();
+      const stored = await bench.start();
+      const unknown = { ...stored, id: bench.make().job.id };
+      const byVersion = versionChange(unknown, { do: 'cancel' }, bench.now)!;
+      expect(await bench.store.apply([settleChange(unknown, COMPLETED, bench.now), byVersion])).toEqual([LOST, LOST]);
+      expect(await bench.find(unknown)).toBeNull();
+    });
+
+    it.each(OUTCOMES.map((outcome) => [outcome.kind, outcome] as const))(
+      'guarantee 10: %s settled again by the same token is applied, and nothing is written',
+      async (_, outcome) => {
+        const bench = await open();
+        const claimed = await bench.start();
+        await bench.settle(claimed, outcome);
+        const row = await bench.read(claimed);
+        await bench.clock.advance(5);
+        expect(await bench.settle(claimed, outcome)).toEqual(REPEATED);
+        expect(await bench.read(claimed)).toEqual(row);
+        expect(await bench.eventsOf(claimed)).toHaveLength(row.version);
+      },
+    );
+
+    it('guarantee 10: the repetition is known while the job goes on, until its next run', async () => {
+      const bench = await open();
+      const claimed = await bench.start();
+      await bench.settle(claimed, FAILED);
+      await bench.clock.advance(10_000);
+      await bench.sweep();
+      expect(await bench.read(claimed)).toMatchObject({ state: 'available' });
+      expect(await bench.settle(claimed, FAILED)).toEqual(REPEATED);
+      await bench.claim();
+      expect(await bench.settle(claimed, FAILED)).toEqual(LOST);
+    });
+
+    it('guarantee 3: another outcome by the same token is lost', async () => {
+      const bench = await open();
+      const claimed = await bench.start();
+      await bench.settle(claimed, COMPLETED);
+      for (const outcome of [FAILED, DISCARDED, { kind: 'requeued' } as const]) {
+        expect(await bench.settle(claimed, outcome)).toEqual(LOST);
+      }
+      expect(await bench.read(claimed)).toMatchObject({ state: 'completed' });
+    });
+
+    it('guarantee 10: two settles of one run in one call have the effect of one', async () => {
+      const bench = await open();
+      const [same, other] = [await bench.start(), await bench.start()];
+      const done = settleChange(same, COMPLETED, bench.now);
+      const answers = await bench.store.apply([
+        done,
+        settleChange(other, COMPLETED, bench.now),
+        done,
+        settleChange(other, FAILED, bench.now),
+      ]);
+      expect(answers).toEqual([APPLIED, APPLIED, REPEATED, LOST]);
+      expect(await bench.eventsOf(same)).toHaveLength(3);
+      expect(await bench.eventsOf(other)).toHaveLength(3);
+    });
+
+    it('by version: applied when nobody wrote since the row was read, lost otherwise', async () => {
+      const bench = await open();
+      const read = await bench.add();
+      const change = versionChange(read, { do: 'cancel', by: 'me' }, bench.now)!;
+      await bench.claim();
+      expect(await bench.store.apply([change])).toEqual([LOST]);
+      expect(await bench.read(read)).toMatchObject({ state: 'active' });
+      expect(await bench.command(read, { do: 'cancel', by: 'me' })).toEqual(APPLIED);
+      expect(await bench.read(read)).toMatchObject({ state: 'cancelled', version: 3 });
+      expect(await bench.store.apply([change])).toEqual([LOST]);
+    });
+
+    it('guarantee 2: a heartbeat between reading the row and writing it makes the change lost', async () => {
+      const bench = await open();
+      const claimed = await bench.start();
+      await bench.clock.advance(30_000);
+      const { jobs } = await bench.store.due({ now: bench.now, limit: 10 });
+      const tick = versionChange(jobs[0]!, { do: 'tick' }, bench.now)!;
+      const beat = { tenant: '', id: claimed.id, by: { run: 1, claimId: claimed.claimId! }, leaseMs: null };
+      await bench.store.extend([{ ...beat, now: bench.now }]);
+      expect(await bench.store.apply([tick])).toEqual([LOST]);
+      expect(await bench.settle(claimed, COMPLETED)).toEqual(APPLIED);
+    });
+
+    it('compares an absent alarm with an absent alarm', async () => {
+      const bench = await open();
+      const job = await bench.add({ state: 'pending' });
+      expect(job.nextAt).toBeNull();
+      const [change] = [versionChange(job, { do: 'activate' }, bench.now)!];
+      const expectsAlarm = { ...change, expect: { by: 'version', version: job.version, nextAt: bench.now } } as const;
+      expect(await bench.store.apply([expectsAlarm])).toEqual([LOST]);
+      expect(await bench.store.apply([change])).toEqual([APPLIED]);
+    });
+
+    it('one change that is lost does not take the others of its call with it', async () => {
+      const bench = await open();
+      const [a, b, c] = [await bench.start(), await bench.start(), await bench.start()];
+      await bench.settle(b, DISCARDED);
+      const answers = await bench.store.apply([a, b, c].map((job) => settleChange(job, COMPLETED, bench.now)));
+      expect(answers).toEqual([APPLIED, LOST, APPLIED]);
+      expect(await bench.store.count({ tenant: '', states: ['completed'] }, { atMost: 9 })).toBe(2);
+    });
+
+    it('guarantee 4: of twenty concurrent settles of one run, one writes the end', async () => {
+      const bench = await open();
+      const claimed = await bench.start();
+      const outcomes = Array.from({ length: 20 }, (_, i) => (i % 2 ? COMPLETED : DISCARDED));
+      const answers = await Promise.all(outcomes.map((outcome) => bench.settle(claimed, outcome)));
+      const row = await bench.read(claimed);
+      expect(answers.filter((answer) => answer.status === 'applied' && !answer.repeated)).toHaveLength(1);
+      for (const [i, answer] of answers.entries()) {
+        expect(answer.status).toBe(outcomes[i]!.kind === row.outcome ? 'applied' : 'lost');
+      }
+      const ends = (await bench.eventsOf(claimed)).filter(({ type }) => TERMINAL_EVENT_TYPES.has(type));
+      expect(ends).toHaveLength(1);
+    });
+
+    it('guarantee 4: a replay opens the job for one more end', async () => {
+      const bench = await open();
+      const claimed = await bench.start();
+      await bench.settle(claimed, DEAD);
+      expect(await bench.command(claimed, { do: 'replay' })).toEqual(APPLIED);
+      const [again] = await bench.claim();
+      expect(again).toMatchObject({ id: claimed.id, run: 2, attempt: 1 });
+      await bench.settle(again!, COMPLETED);
+      const types = (await bench.eventsOf(claimed)).map((event) => event.type);
+      expect(types.filter((type) => TERMINAL_EVENT_TYPES.has(type))).toEqual(['job.discarded', 'job.completed']);
+    });
+
+    it('a change without events keeps the version', async () => {
+      const bench = await open();
+      const claimed = await bench.start();
+      await bench.settle(claimed, DEAD);
+      const dead = await bench.read(claimed);
+      expect(await bench.command(claimed, { do: 'forget' })).toEqual(APPLIED);
+      expect(await bench.read(claimed)).toEqual({ ...dead, dead: false });
+    });
+  });
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { isFinished, JOB_STATES } from '../../job/job.ts';
+import type { PruneRequest } from '../../store/prune.ts';
+import { type Bench, COMPLETED, DEAD, idsOf, type OpenBench, sortedIds } from './bench.ts';
+
+const NEVER = 0;
+
+async function prune(bench: Bench, request: Partial<PruneRequest>) {
+  return bench.store.prune({ finishedBefore: NEVER, deadBefore: NEVER, eventsBefore: NEVER, limit: 100, ...request });
+}
+
+async function finish(bench: Bench, count: number) {
+  const jobs = await Promise.all(Array.from({ length: count }, () => bench.start()));
+  for (const job of jobs) await bench.settle(job, COMPLETED);
+  return jobs;
+}
+
+export function testPrune(open: OpenBench): void {
+  describe('prune', () => {
+    it('guarantee 1: never removes a job that still lives, however old', async () => {
+      const bench = await open();
+      const jobs = await bench.oneInEachState();
+      const parked = await bench.add({ limitKey: 'nobody-set-it' });
+      const later = bench.now + 1e9;
+      const all = { finishedBefore: later, deadBefore: later, eventsBefore: later };
+      expect(await prune(bench, all)).toMatchObject({ jobs: 3, more: false });
+      const left = JOB_STATES.filter((state) => !isFinished(state)).map((state) => jobs[state]);
+      const { items } = await bench.store.list({ filter: { tenant: '' }, limit: 100 });
+      expect(sortedIds(items)).toEqual(sortedIds([...left, parked]));
+      expect(await bench.log()).toEqual([]);
+    });
+
+    it('removes what ended before the given time and keeps the rest', async () => {
+      const bench = await open();
+      const [old] = await finish(bench, 1);
+      await bench.clock.advance(1000);
+      const [young] = await finish(bench, 1);
+      expect(await prune(bench, { finishedBefore: young!.createdAt })).toEqual({ jobs: 1, events: 0, more: false });
+      expect(await bench.find(old!)).toBeNull();
+      expect(await bench.find(young!)).not.toBeNull();
+    });
+
+    it('keeps dead letters by a time of their own', async () => {
+      const bench = await open();
+      const dead = await bench.start();
+      await bench.settle(dead, DEAD);
+      await finish(bench, 1);
+      await bench.clock.advance(1000);
+      expect(await prune(bench, { finishedBefore: bench.now })).toMatchObject({ jobs: 1, more: false });
+      expect(await bench.find(dead)).not.toBeNull();
+      expect(await prune(bench, { deadBefore: bench.now })).toMatchObject({ jobs: 1, more: false });
+      expect(await bench.find(dead)).toBeNull();
+    });
+
+    it('removes no more than the limit at once and says when more is left', async () => {
+      const bench = await open();
+      await finish(bench, 5);
+      await bench.clock.advance(1000);
+      const removed = { jobs: 0, events: 0 };
+      for (let calls = 0; ; calls++) {
+        expect(calls).toBeLessThan(30);
+        const answer = await prune(bench, { finishedBefore: bench.now, eventsBefore: bench.now, limit: 2 });
+        expect(answer.jobs).toBeLessThanOrEqual(2);
+        expect(answer.events).toBeLessThanOrEqual(2);
+        removed.jobs += answer.jobs;
+        removed.events += answer.events;
+        if (!answer.more) break;
+      }
+      expect(removed).toEqual({ jobs: 5, events: 15 });
+    });
+
+    it('removes old events and leaves readers where they were', async () => {
+      const bench = await open();
+      const job = await bench.add();
+      const cursor = await bench.store.events.end();
+      await bench.clock.advance(1000);
+      await bench.claim();
+      expect(await prune(bench, { eventsBefore: bench.now })).toEqual({ jobs: 0, events: 1, more: false });
+      const started = await bench.log({ jobIds: [job.id] });
+      expect(started.map((event) => event.type)).toEqual(['job.started']);
+      expect(await bench.log({}, { after: cursor })).toEqual(started);
+      await prune(bench, { eventsBefore: bench.now + 1 });
+      expect(await bench.log({}, { after: cursor })).toEqual([]);
+      const before = await bench.store.events.end();
+      await bench.add();
+      expect(await bench.log({}, { after: before })).toHaveLength(1);
+    });
+
+    it('guarantee 8: keeps a finished node whose dependents nobody has looked at', async () => {
+      const bench = await open();
+      const parent = bench.make({ workflowId: 'flow', node: 'a' });
+      const child = bench.make({ workflowId: 'flow', node: 'b', state: 'pending' });
+      await bench.store.insert([{ jobs: [parent, child], edges: [{ parent: parent.job.id, child: child.job.id }] }]);
+      const [claimed] = await bench.claim();
+      await bench.settle(claimed!, COMPLETED);
+      await bench.clock.advance(1000);
+      expect(await prune(bench, { finishedBefore: bench.now })).toMatchObject({ jobs: 0, more: false });
+      await bench.store.workflows.advance({ tenant: '', parent: parent.job.id, now: bench.now });
+      expect(await prune(bench, { finishedBefore: bench.now })).toMatchObject({ jobs: 1, more: false });
+      expect(idsOf(await bench.claim())).toEqual([child.job.id]);
+    });
+
+    it('guarantee 8: removing a parent that failed does not start its child', async () => {
+      const bench = await open();
+      const [bad, good] = [bench.make({ workflowId: 'f', node: 'a' }), bench.make({ workflowId: 'f', node: 'b' })];
+      const child = bench.make({ workflowId: 'f', node: 'c', state: 'pending' });
+      const edges = [bad, good].map(({ job }) => ({ parent: job.id, child: child.job.id }));
+      await bench.store.insert([{ jobs: [bad, good, child], edges }]);
+      const claimed = await bench.claim();
+      await bench.command(bad.job, { do: 'cancel' });
+      await bench.store.workflows.advance({ tenant: '', parent: bad.job.id, now: bench.now });
+      await bench.clock.advance(1000);
+      expect(await prune(bench, { finishedBefore: bench.now })).toMatchObject({ jobs: 1 });
+      await bench.settle(claimed.find(({ id }) => id === good.job.id)!, COMPLETED);
+      const answer = await bench.store.workflows.advance({ tenant: '', parent: good.job.id, now: bench.now });
+      expect(answer).toEqual({ dispatched: [] });
+      expect((await bench.read(child.job)).state).toBe('pending');
+    });
+
+    it('frees the idempotency key of a job it removed, and keeps the queue', async () => {
+      const bench = await open();
+      const job = await bench.start({ idempotencyKey: 'order-1', queue: 'orders' });
+      await bench.settle(job, COMPLETED);
+      await bench.clock.advance(1000);
+      await prune(bench, { finishedBefore: bench.now });
+      expect(await bench.store.queues.list('')).toEqual([{ tenant: '', name: 'orders', paused: false }]);
+      expect((await bench.add({ idempotencyKey: 'order-1' })).idempotencyKey).toBe('order-1');
+    });
+  });
+}
