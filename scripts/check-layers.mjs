@@ -19,7 +19,7 @@ const CORE_FOLDERS = {
 
 const MAX_LINES = 400;
 const VAGUE = /(^|\/)(utils?|common|helpers?|misc|types)(\/|\.ts$)/;
-const IMPORT = /\b(?:from|import)\s*\(?\s*'([^']+)'/g;
+const IMPORT = /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*)'([^']+)'/g;
 
 const problems = [];
 const isTest = (file) => /\.test\.ts$|\/test\/|\/testing\//.test(file);
@@ -34,7 +34,8 @@ function filesOf(folder) {
 function checkImport(name, file, specifier, dependencies) {
   const tell = (why) => problems.push(`${file}: imports '${specifier}', ${why}`);
   if (specifier.startsWith('.')) {
-    if (!isTest(file) && /\/testing\//.test(path.join(path.dirname(file), specifier))) tell('but test helpers stay out of production code');
+    if (!isTest(file) && /\/testing\//.test(path.join(path.dirname(file), specifier)))
+      tell('but test helpers stay out of production code');
     if (name === 'core') checkInside(file, specifier, tell);
     return;
   }
@@ -42,10 +43,14 @@ function checkImport(name, file, specifier, dependencies) {
   const own = /^@waybill\/([a-z]+)(\/testing)?/.exec(specifier);
   if (own) {
     if (own[2] && !isTest(file)) tell('but test helpers stay out of production code');
-    if (!isTest(file) && !PACKAGES[name].includes(own[1])) tell(`but ${name} may only use: ${PACKAGES[name].join(', ') || 'nothing of ours'}`);
+    if (!isTest(file) && !PACKAGES[name].includes(own[1]))
+      tell(`but ${name} may only use: ${PACKAGES[name].join(', ') || 'nothing of ours'}`);
     return;
   }
-  const library = specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  const library = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
   if (!isTest(file) && !dependencies.has(library)) tell('which is not among its dependencies');
 }
 
@@ -54,15 +59,18 @@ function checkInside(file, specifier, tell) {
   const [from] = folderOf(file);
   const [to, rest] = folderOf(path.join(path.dirname(file), specifier));
   const allowed = CORE_FOLDERS[from];
-  if (allowed && rest !== undefined && !isTest(file) && !allowed.includes(to)) tell(`but ${from}/ may only use: ${allowed.join(', ')}`);
+  if (allowed && rest !== undefined && !isTest(file) && !allowed.includes(to))
+    tell(`but ${from}/ may only use: ${allowed.join(', ')}`);
 }
 
 for (const name of readdirSync('packages')) {
-  if (!Object.hasOwn(PACKAGES, name)) problems.push(`packages/${name}: is not in the table of scripts/check-layers.mjs`);
+  if (!Object.hasOwn(PACKAGES, name))
+    problems.push(`packages/${name}: is not in the table of scripts/check-layers.mjs`);
   const manifest = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8'));
   const dependencies = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
   for (const [dependency, range] of Object.entries(manifest.dependencies ?? {})) {
-    if (!/^\d/.test(range)) problems.push(`packages/${name}/package.json: '${dependency}' must have an exact version, not '${range}'`);
+    if (!/^\d/.test(range))
+      problems.push(`packages/${name}/package.json: '${dependency}' must have an exact version, not '${range}'`);
   }
   for (const file of filesOf(`packages/${name}`).filter((one) => !/\/(dist|node_modules)\//.test(one))) {
     const text = readFileSync(file, 'utf8');

@@ -13,3 +13,8 @@ test('a prototype key is refused however it is written and wherever it stands', 
   expect(() => checkJson(JSON.parse('{"a":[{"\\u005f_proto__":{"admin":true}}]}'))).toThrow('__proto__');
   expect(() => checkJson(JSON.parse('{"constructor":{"prototype":1}}'))).not.toThrow();
 });
+
+test('a number that does not fit is refused, since it would be stored as null', () => {
+  expect(() => checkJson(JSON.parse('[1e999]'))).toThrow('too large');
+  expect(() => checkJson(JSON.parse('[1e308, -0, 5e-324]'))).not.toThrow();
+});

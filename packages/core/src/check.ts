@@ -13,11 +13,14 @@ const wrongType = (field: string, expected: string, value: unknown): WaybillErro
 /** Deeper JSON is refused: it serves no job, and recursive code further on would run out of stack. */
 export const MAX_JSON_DEPTH = 100;
 
-/** Refuses JSON that is too deep or carries `__proto__` keys. Iterative, so that depth cannot hurt it either. */
+/** Refuses JSON that is too deep, carries `__proto__` keys or numbers that would come back as null. Iterative, so that depth cannot hurt it either. */
 export function checkJson(root: unknown): void {
   const open: [value: unknown, depth: number][] = [[root, 1]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, depth] = next;
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      throw new WaybillError('invalid_payload', 'The JSON has a number that is too large to be kept.');
+    }
     if (typeof value !== 'object' || value === null) continue;
     if (depth > MAX_JSON_DEPTH) {
       throw new WaybillError('invalid_payload', `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`);
@@ -141,6 +144,11 @@ export class Fields {
     if (ms === undefined) throw invalidField(this.name(key), 'must be an ISO 8601 duration like PT1.5S or PT5M.');
     if (ms > max) throw invalidField(this.name(key), `must be at most ${max} ms long.`, { max });
     return ms;
+  }
+
+  /** The named fields, as far as they are there. */
+  some(names: readonly string[]): JsonObject {
+    return Object.fromEntries(names.filter((name) => this.has(name)).map((name) => [name, this.#object[name]!]));
   }
 
   /** The fields outside the given set, or undefined when there are none. */

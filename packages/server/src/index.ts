@@ -1,1 +1,8 @@
-export {};
+// What users of the server need.
+
+export { type AppOptions, createApp } from './app.ts';
+export { isLoopback, type Listening, type ListenOptions, serve } from './serve.ts';
+
+// What those need who add routes of their own to it.
+
+export type { App, Bindings, Env } from './http/env.ts';

@@ -30,7 +30,7 @@ export class Enqueuer {
 
   readonly enqueue: Jobs['enqueue'] = async (request, context = {}) => {
     const idempotencyKey = checkKey(context);
-    const [group, answer] = await this.#insert([request], context.tenant ?? '', idempotencyKey);
+    const [group, answer] = await this.#insert([request], context.tenant ?? '', { idempotencyKey, isBatch: false });
     if (answer.status === 'inserted') return { job: answer.jobs[0]!, created: true };
     if (isOurs(group, answer)) return { job: answer.job, created: true };
     if (answer.status === 'repeated') return { job: answer.job, created: false };
@@ -41,7 +41,7 @@ export class Enqueuer {
     if (requests.length === 0) throw invalidField('jobs', 'must have at least one item.');
     if (requests.length > MAX_BATCH)
       throw invalidField('jobs', `must have at most ${MAX_BATCH} items.`, { max: MAX_BATCH });
-    const [group, answer] = await this.#insert(requests, context.tenant ?? '', null);
+    const [group, answer] = await this.#insert(requests, context.tenant ?? '', { idempotencyKey: null, isBatch: true });
     if (answer.status === 'inserted') return answer.jobs;
     // All or nothing: if one row of this very call is there, all of them are.
     if (isOurs(group, answer)) return group.jobs.map(({ job }) => job);
@@ -52,10 +52,10 @@ export class Enqueuer {
     return this.#inserts.idle();
   }
 
-  async #insert(requests: readonly unknown[], tenant: string, idempotencyKey: string | null) {
+  async #insert(requests: readonly unknown[], tenant: string, { idempotencyKey, isBatch }: Manner) {
     const now = this.#store.clock.now();
     const jobs = requests.map((request, index) => {
-      const checked = at(requests.length === 1 ? null : index, () => checkEnvelope(request, now));
+      const checked = at(isBatch ? index : null, () => checkEnvelope(request, now));
       return newJob(checked, { tenant, now, seq: this.#nextSeq(now), idempotencyKey });
     });
     const group = { jobs };
@@ -63,6 +63,11 @@ export class Enqueuer {
     this.#onInserted(answer.status === 'inserted' ? answer.jobs : []);
     return [group, answer] as const;
   }
+}
+
+interface Manner {
+  idempotencyKey: string | null;
+  isBatch: boolean;
 }
 
 /** Names the item of a batch in the refusal of its field. */

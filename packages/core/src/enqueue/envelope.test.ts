@@ -41,6 +41,11 @@ test('options without a column are kept as sent', () => {
   expect(spec.options).toEqual({ unique: { keys: ['type'] }, metadata: { a: 1 } });
 });
 
+test('options may also stand at the top; those in options win', () => {
+  const request = { ...minimal, queue: 'top', priority: 3, scheduled_at: '+PT2S', options: { queue: 'inside' } };
+  expect(checkEnvelope(request, NOW)).toMatchObject({ queue: 'inside', priority: 3, scheduledAt: NOW + 2_000 });
+});
+
 test('times may be absolute or counted from now, and null means absent', () => {
   const options = { scheduled_at: '+PT2S', expires_at: '2030-01-01T01:00:00+01:00', priority: null };
   expect(checkEnvelope({ ...minimal, options }, NOW)).toMatchObject({

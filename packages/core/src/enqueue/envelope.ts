@@ -62,11 +62,18 @@ const MAX_QUEUE = 128;
 const LONGEST_MS = 366 * 86_400_000;
 const MAX_TAGS = 100;
 
-/** Fields with a meaning of their own; whatever the system manages itself is ignored when a producer sends it. */
-const KNOWN = new Set(['specversion', 'id', 'type', 'args', 'meta', 'options', 'tags']);
-const MANAGED = ['state', 'queue', 'priority', 'attempt', 'max_attempts', 'created_at', 'enqueued_at', 'started_at'];
-const MANAGED_TOO = ['completed_at', 'cancelled_at', 'discarded_at', 'error', 'errors', 'result', 'lease_token', 'job'];
-const NOT_EXTRA = new Set([...KNOWN, ...MANAGED, ...MANAGED_TOO]);
+/** Options may also stand at the top of the envelope, where the specification's core text has them. */
+const OPTION_NAMES = [
+  ...['queue', 'priority', 'timeout_ms', 'visibility_timeout_ms', 'scheduled_at', 'delay_until', 'expires_at'],
+  ...['pending', 'retry', 'unique', 'rate_limit', 'tags'],
+];
+/** What the system manages is ignored when a producer sends it. */
+const MANAGED = [
+  ...['state', 'attempt', 'max_attempts', 'run', 'created_at', 'enqueued_at', 'started_at', 'completed_at'],
+  ...['cancelled_at', 'discarded_at', 'next_attempt_at', 'retry_delay_ms', 'error', 'errors', 'result', 'lease_token'],
+  ...['parent_results', 'workflow_id', 'specversion'],
+];
+const NOT_EXTRA = new Set(['id', 'type', 'args', 'meta', 'options', ...OPTION_NAMES, ...MANAGED]);
 /** Options that become columns or have a place in the spec; the others are kept as sent. */
 const COLUMN_OPTIONS = new Set([
   'queue',
@@ -86,9 +93,9 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
   if (id !== undefined && !isJobId(id)) throw invalidField('id', 'must be a UUIDv7 in lower case.');
   const args = envelope.array('args', { max: Number.POSITIVE_INFINITY });
   if (args === undefined) throw invalidField('args', 'is required and must be an array.');
-  const options = new Fields(envelope.object('options') ?? {}, 'options');
+  const options = new Fields({ ...envelope.some(OPTION_NAMES), ...envelope.object('options') }, 'options');
   const retry = checkRetry(options);
-  const tags = options.strings('tags', { max: MAX_TAGS }) ?? envelope.strings('tags', { max: MAX_TAGS });
+  const tags = options.strings('tags', { max: MAX_TAGS });
   const kept = options.rest(COLUMN_OPTIONS);
   const extra = envelope.rest(NOT_EXTRA);
 

@@ -1,3 +1,4 @@
+import type { Json } from '../json.ts';
 import { evolve, type Fact, type Transition } from './evolve.ts';
 import { finish, RUN_OVER } from './finish.ts';
 import { chanceOf } from './jitter.ts';
@@ -105,8 +106,17 @@ const unspent = (job: Job): number => Math.max(0, job.attempt - 1);
 const waiting = (job: Job, until: number) =>
   ({ state: 'retryable', scheduledAt: until, seq: seqAt(until, job.seq), holdsSlot: false }) as const;
 
-function errorOf(job: Job, input: ErrorInput, now: number): JobError {
-  return { ...input, attempt: job.attempt, run: job.run, occurredAt: now };
+function errorOf(job: Job, { details, ...input }: ErrorInput, now: number): JobError {
+  const kept = details === undefined ? {} : { details: bounded(details) };
+  return { ...input, ...kept, attempt: job.attempt, run: job.run, occurredAt: now };
+}
+
+const MAX_DETAILS = 8_192;
+
+/** Fifty failures are kept, so each must be small; what is cut off says so. */
+function bounded(details: Json): Json {
+  const length = JSON.stringify(details).length;
+  return length <= MAX_DETAILS ? details : { truncated: true, length };
 }
 
 const withError = (job: Job, error: JobError): JobError[] => [...job.errors, error].slice(-MAX_ERRORS_KEPT);

@@ -94,6 +94,13 @@ function activate(job: Job, now: number): Transition {
 /** A dead job starts over: attempts are given back, runs and the error history stay. */
 function replay(job: Job, now: number): Transition {
   const fresh = { state: 'available', attempt: 0, dead: false, enqueuedAt: now, scheduledAt: null } as const;
-  const cleared = { finishedAt: null, startedAt: null, retryDelayMs: null, expiresAt: null, advancePending: false };
+  const cleared = {
+    outcome: null,
+    finishedAt: null,
+    startedAt: null,
+    retryDelayMs: null,
+    expiresAt: null,
+    advancePending: false,
+  };
   return evolve(job, { ...fresh, ...cleared }, [['job.replayed'], ['job.enqueued']], now);
 }

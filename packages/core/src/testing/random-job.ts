@@ -43,7 +43,10 @@ export const anyOverrides = (): fc.Arbitrary<JobOverrides> =>
     ),
     idempotencyKey: maybe(fc.uuid()),
     uniqueKey: maybe(fc.string({ maxLength: 20 })),
-    spec: fc.record({ args: fc.array(anyJson(), { maxLength: 3 }), meta: fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), anyJson()) }),
+    spec: fc.record({
+      args: fc.array(anyJson(), { maxLength: 3 }),
+      meta: fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), anyJson()),
+    }),
   });
 
 /** Available jobs of every kind, unlimited, expired ones among them. */

@@ -1,0 +1,148 @@
+import type { Job, JobError, JobState, Json, JsonObject, RetryOptions } from '@waybill/core';
+import { toRfc3339 } from './time.ts';
+
+/** A failed attempt as the API shows it. */
+export interface WireJobError {
+  /** Class of the error where the worker named one, else its code. */
+  type: string;
+  code: string;
+  message: string;
+  retryable?: boolean;
+  attempt: number;
+  occurred_at: string;
+  details?: Json;
+}
+
+/** The job object of the Open Job Spec. What does not apply is absent, never null. */
+export interface WireJob {
+  id: string;
+  type: string;
+  state: JobState;
+  queue: string;
+  args: Json[];
+  meta: JsonObject;
+  priority: number;
+  attempt: number;
+  max_attempts: number;
+  /** Number of claims so far; unlike `attempt` it is never reset. */
+  run: number;
+  created_at: string;
+  enqueued_at?: string;
+  /** Due time, while the job is `scheduled`. */
+  scheduled_at?: string;
+  started_at?: string;
+  completed_at?: string;
+  cancelled_at?: string;
+  discarded_at?: string;
+  expires_at?: string;
+  /** Due time, while the job is `retryable`. */
+  next_attempt_at?: string;
+  retry_delay_ms?: number;
+  timeout_ms?: number;
+  visibility_timeout_ms?: number;
+  retry?: RetryOptions;
+  tags?: string[];
+  options?: JsonObject;
+  /** The newest failure; a completed job shows none. */
+  error?: WireJobError;
+  errors?: WireJobError[];
+  result?: Json;
+  /** Names the run that a worker was given; only in answers to a fetch. */
+  lease_token?: string;
+  [unknown: string]: unknown;
+}
+
+/** Names that this API gives a meaning: a producer's unknown field may not pass for one of them. */
+const OURS: ReadonlySet<string> = new Set([
+  'scheduled_at',
+  'expires_at',
+  'next_attempt_at',
+  'retry_delay_ms',
+  'timeout_ms',
+  'visibility_timeout_ms',
+  'retry',
+  'run',
+]);
+
+export function jobToWire(job: Job, { leaseToken }: { leaseToken?: string | undefined } = {}): WireJob {
+  const { spec } = job;
+  const errors = job.errors.map(errorToWire);
+  return {
+    ...unknownFields(spec.extra),
+    id: job.id,
+    type: job.type,
+    state: job.state,
+    queue: job.queue,
+    args: spec.args,
+    meta: spec.meta,
+    priority: job.priority,
+    attempt: job.attempt,
+    max_attempts: job.maxAttempts,
+    run: job.run,
+    created_at: toRfc3339(job.createdAt),
+    ...timesOf(job),
+    ...present('retry_delay_ms', job.retryDelayMs),
+    ...present('timeout_ms', job.timeoutMs),
+    ...present('visibility_timeout_ms', job.visibilityMs),
+    ...present('retry', spec.retry),
+    ...present('tags', spec.tags),
+    ...present('options', spec.options),
+    ...present('error', job.state === 'completed' ? undefined : errors.at(-1)),
+    ...present('errors', errors.length === 0 ? undefined : errors),
+    ...present('result', job.result),
+    ...present('lease_token', job.state === 'active' ? leaseToken : undefined),
+  };
+}
+
+function timesOf(job: Job) {
+  const { state } = job;
+  // A job that expired was never worked on to an end; the suites tell it from one that used up its attempts by this.
+  const workedToTheEnd = state === 'completed' || (state === 'discarded' && job.outcome !== 'expired');
+  return {
+    ...present('enqueued_at', rendered(job.enqueuedAt)),
+    ...present('scheduled_at', rendered(state === 'scheduled' ? job.scheduledAt : null)),
+    ...present('started_at', rendered(job.startedAt)),
+    ...present('completed_at', rendered(workedToTheEnd ? job.finishedAt : null)),
+    ...present('cancelled_at', rendered(state === 'cancelled' ? job.finishedAt : null)),
+    ...present('discarded_at', rendered(state === 'discarded' ? job.finishedAt : null)),
+    ...present('expires_at', expiryOf(job)),
+    ...present('next_attempt_at', rendered(state === 'retryable' ? job.scheduledAt : null)),
+  };
+}
+
+/** An absolute expiry is given back letter by letter, as the suites want it; a relative one means nothing later on. */
+function expiryOf(job: Job): string | undefined {
+  if (job.expiresAt === null) return undefined;
+  const sent = job.spec.options?.['expires_at'];
+  return typeof sent === 'string' && !sent.startsWith('+') ? sent : toRfc3339(job.expiresAt);
+}
+
+function errorToWire(error: JobError): WireJobError {
+  return {
+    type: error.type ?? classIn(error.details) ?? error.code,
+    code: error.code,
+    message: error.message,
+    ...present('retryable', error.retryable),
+    attempt: error.attempt,
+    occurred_at: toRfc3339(error.occurredAt),
+    ...present('details', error.details),
+  };
+}
+
+/** Where workers that know only the specification's fields put the class of an error. */
+export function classIn(details: Json | undefined): string | undefined {
+  if (typeof details !== 'object' || details === null || Array.isArray(details)) return undefined;
+  const name = details['error_class'];
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function unknownFields(extra: JsonObject | undefined): JsonObject {
+  return extra === undefined ? {} : Object.fromEntries(Object.entries(extra).filter(([name]) => !OURS.has(name)));
+}
+
+const rendered = (moment: number | null): string | undefined => (moment === null ? undefined : toRfc3339(moment));
+
+/** An object with that one field, or with none when there is no value. */
+function present<K extends string, V>(name: K, value: V | null | undefined): { [P in K]?: V } {
+  return value === undefined || value === null ? {} : ({ [name]: value } as { [P in K]: V });
+}

@@ -1,0 +1,84 @@
+import type { Fields } from '../check.ts';
+import { invalidField, WaybillError } from '../errors.ts';
+import type { LimitRule } from './limit.ts';
+
+export interface JobLimit {
+  key: string;
+  rule: LimitRule;
+}
+
+const KEY = /^[a-zA-Z0-9][a-zA-Z0-9._:-]*$/;
+const MAX_KEY = 255;
+const MOST = 1_000_000;
+const LONGEST_MS = 366 * 86_400_000;
+const SHORTEST_MS = 100;
+
+/** Shorthands of the suites: `max_per_second: 1`, and `rate: 1, period: 'second'`. */
+const NAMED_PERIODS_MS = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+
+/** Reads `options.rate_limit`. Without a key of its own a job shares the limit of its queue's name. */
+export function checkLimit(options: Fields, queue: string): JobLimit | null {
+  const limit = options.fields('rate_limit');
+  if (limit === undefined) return null;
+  const action = limit.oneOf('on_limit', ['wait', 'reschedule', 'drop']) ?? 'wait';
+  if (action !== 'wait') {
+    throw new WaybillError('unsupported', `'${limit.name('on_limit')}' can only be wait: nothing is dropped here.`);
+  }
+  const key = limit.string('key', { max: MAX_KEY }) ?? `queue:${queue}`;
+  if (!KEY.test(key))
+    throw invalidField(limit.name('key'), 'must be letters, digits and . _ : -, beginning with a letter or digit.');
+  return { key, rule: checkLimitRule(limit) };
+}
+
+export function checkLimitRule(limit: Fields): LimitRule {
+  const concurrency = limit.integer('concurrency', { min: 1, max: MOST }) ?? null;
+  const rates = [perNamed(limit), perShorthand(limit), perObject(limit, 'rate'), spaced(limit)].filter(
+    (rate) => rate !== null,
+  );
+  if (rates.length > 1) throw invalidField(limit.name('rate'), 'must be given in one way only.');
+  const rate = rates[0] ?? null;
+  if (concurrency === null && rate === null) {
+    throw invalidField(limit.name('concurrency'), "or 'rate' is required: a limit must limit something.");
+  }
+  return { concurrency, rate };
+}
+
+function perNamed(limit: Fields): LimitRule['rate'] {
+  for (const [name, periodMs] of Object.entries(NAMED_PERIODS_MS)) {
+    const count = limit.integer(`max_per_${name}`, { min: 1, max: MOST });
+    if (count !== undefined) return { limit: count, periodMs };
+  }
+  return null;
+}
+
+function perShorthand(limit: Fields): LimitRule['rate'] {
+  if (typeof limit.value('rate') !== 'number') return null;
+  const count = limit.integer('rate', { min: 1, max: MOST })!;
+  const named = limit.string('period') ?? 'second';
+  if (Object.hasOwn(NAMED_PERIODS_MS, named))
+    return { limit: count, periodMs: NAMED_PERIODS_MS[named as keyof typeof NAMED_PERIODS_MS] };
+  return { limit: count, periodMs: readPeriod(limit) };
+}
+
+function perObject(limit: Fields, name: string): LimitRule['rate'] {
+  const value = limit.value(name);
+  if (value === undefined || typeof value === 'number') return null;
+  const rate = limit.fields(name)!;
+  const count = rate.integer('limit', { min: 1, max: MOST });
+  if (count === undefined) throw invalidField(rate.name('limit'), 'is required.');
+  return { limit: count, periodMs: readPeriod(rate) };
+}
+
+/** A throttle is a rate of one start per even share of its period. */
+function spaced(limit: Fields): LimitRule['rate'] {
+  const throttle = perObject(limit, 'throttle');
+  return throttle && { limit: 1, periodMs: Math.max(SHORTEST_MS, Math.ceil(throttle.periodMs / throttle.limit)) };
+}
+
+function readPeriod(fields: Fields): number {
+  const ms = fields.duration('period', { max: LONGEST_MS });
+  if (ms === undefined || ms < SHORTEST_MS) {
+    throw invalidField(fields.name('period'), `must be a duration of at least ${SHORTEST_MS} ms, like PT1M.`);
+  }
+  return ms;
+}

@@ -1,0 +1,32 @@
+/**
+ * Starts counted over a sliding period, in tenths of it. A start counts until its whole tenth has left the period, so
+ * that no stretch of one period ever holds more starts than allowed; a job may wait a tenth longer for it.
+ */
+export type Window = readonly (readonly [slice: number, starts: number])[];
+
+const SLICES = 10;
+
+const sliceMs = (periodMs: number): number => periodMs / SLICES;
+
+const sliceOf = (now: number, periodMs: number): number => Math.floor(now / sliceMs(periodMs));
+
+/** The slices that still count. */
+const current = (window: Window, now: number, periodMs: number): Window =>
+  window.filter(([slice]) => slice >= sliceOf(now, periodMs) - SLICES);
+
+export const startsIn = (window: Window, now: number, periodMs: number): number =>
+  current(window, now, periodMs).reduce((sum, [, starts]) => sum + starts, 0);
+
+export function withStarts(window: Window, starts: number, now: number, periodMs: number): Window {
+  const slice = sliceOf(now, periodMs);
+  const others = current(window, now, periodMs).filter(([other]) => other !== slice);
+  const here = window.find(([other]) => other === slice)?.[1] ?? 0;
+  return [...others, [slice, here + starts]];
+}
+
+/** When the oldest counted start leaves the period; null when none counts. */
+export function nextLeaving(window: Window, now: number, periodMs: number): number | null {
+  const slices = current(window, now, periodMs).map(([slice]) => slice);
+  if (slices.length === 0) return null;
+  return Math.ceil((Math.min(...slices) + SLICES + 1) * sliceMs(periodMs));
+}

@@ -1,0 +1,53 @@
+import { type Logger, silentLogger, type Waybill } from '@waybill/core';
+import { Hono } from 'hono';
+import type { App, Env } from './http/env.ts';
+import { onError, onlyErrors, onUnknown } from './http/errors.ts';
+import { standardHeaders } from './http/headers.ts';
+import { deadLetterRoutes } from './ojs/dead-letter.ts';
+import { eventRoutes } from './ojs/events.ts';
+import { jobRoutes } from './ojs/jobs.ts';
+import { queueRoutes } from './ojs/queues.ts';
+import { systemRoutes } from './ojs/system.ts';
+import { workerRoutes } from './ojs/workers.ts';
+import type { Surface } from './surface.ts';
+
+export interface AppOptions {
+  waybill: Waybill;
+  /** Of the implementation, as the manifest and the health answers tell it. */
+  version: string;
+  /** @defaultValue silent */
+  logger?: Logger;
+  /** @defaultValue 1 MiB */
+  maxBodyBytes?: number;
+  /** Refuse ack and nack without a lease token. @defaultValue false */
+  requireLease?: boolean;
+  /** Let a job's `options.metadata.test_directive` steer its worker. Never beyond loopback. @defaultValue false */
+  testDirectives?: boolean;
+  /** Pause between two signs of life on an idle event stream. @defaultValue 15_000 */
+  streamHeartbeatMs?: number;
+}
+
+const DEFAULTS = {
+  logger: silentLogger,
+  maxBodyBytes: 1024 * 1024,
+  requireLease: false,
+  testDirectives: false,
+  streamHeartbeatMs: 15_000,
+} satisfies Partial<AppOptions>;
+
+/** The Open Job Spec over HTTP. Runs wherever Hono runs; `serve` puts it on a port. */
+export function createApp(options: AppOptions): App {
+  const surface: Surface = { ...DEFAULTS, ...options };
+  const app = new Hono<Env>();
+  app.onError(onError(surface.logger));
+  app.use(onlyErrors());
+  app.use(standardHeaders());
+  jobRoutes(app, surface);
+  workerRoutes(app, surface);
+  deadLetterRoutes(app, surface);
+  queueRoutes(app, surface);
+  eventRoutes(app, surface);
+  systemRoutes(app, surface);
+  app.notFound(onUnknown(app));
+  return app;
+}

@@ -1,0 +1,91 @@
+import { checkJson, Fields, WaybillError } from '@waybill/core';
+import type { Ctx } from './env.ts';
+import { MEDIA_TYPE } from './headers.ts';
+
+const ACCEPTED_TYPES: ReadonlySet<string> = new Set([MEDIA_TYPE, 'application/json']);
+
+/** The JSON of a request, as sent. Whatever is wrong with it is refused before anything else looks at it. */
+export async function readJson(c: Ctx, maxBytes: number): Promise<unknown> {
+  const json = await tryReadJson(c.req.raw, maxBytes);
+  if (json === undefined) throw new WaybillError('invalid_payload', 'The request has no body.');
+  return json;
+}
+
+/** The JSON object of a request, to be read field by field. */
+export async function readBody(c: Ctx, maxBytes: number): Promise<Fields> {
+  return new Fields(await readJson(c, maxBytes));
+}
+
+/** For calls whose body may be left out. */
+export async function readOptionalBody(c: Ctx, maxBytes: number): Promise<Fields> {
+  return new Fields((await tryReadJson(c.req.raw, maxBytes)) ?? {});
+}
+
+async function tryReadJson(request: Request, maxBytes: number): Promise<unknown> {
+  const type = request.headers.get('content-type');
+  if (type !== null) checkType(type);
+  const bytes = await readBytes(request, maxBytes);
+  if (bytes.byteLength === 0) return undefined;
+  if (type === null) checkType('');
+  const json = parse(bytes);
+  checkJson(json);
+  return json;
+}
+
+/** Besides being the rule, this keeps web pages out: a browser asks first before it sends these types elsewhere. */
+function checkType(header: string): void {
+  const type = header.split(';', 1)[0]!.trim().toLowerCase();
+  if (ACCEPTED_TYPES.has(type)) return;
+  throw new WaybillError('invalid_request', `The Content-Type must be ${MEDIA_TYPE} or application/json.`, {
+    details: { header: 'Content-Type', allowed: [...ACCEPTED_TYPES] },
+  });
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const announced = request.headers.get('content-length');
+  // Node holds a body to its announced length, so that one can be read at once, which is much faster than a stream.
+  if (announced !== null) {
+    if (Number(announced) > maxBytes) throw tooLarge(maxBytes);
+    const bytes = new Uint8Array(await request.arrayBuffer().catch(cutShort));
+    if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
+    return bytes;
+  }
+  return request.body === null ? new Uint8Array() : readStream(request.body, maxBytes);
+}
+
+/** Stops at the limit, so that an endless body costs no more memory than an allowed one. */
+async function readStream(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read().catch(cutShort);
+    if (done) return Buffer.concat(chunks, size);
+    size += value.byteLength;
+    if (size > maxBytes) {
+      reader.cancel().catch(() => {});
+      throw tooLarge(maxBytes);
+    }
+    chunks.push(value);
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The parser's own message quotes the body, which may hold secrets, so it goes no further. */
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw new WaybillError('invalid_payload', 'The body is not valid JSON in UTF-8.');
+  }
+}
+
+function cutShort(): never {
+  throw new WaybillError('invalid_payload', 'The body ended before it was complete.');
+}
+
+const tooLarge = (maxBytes: number): WaybillError =>
+  new WaybillError('payload_too_large', `The body must have at most ${maxBytes} bytes.`, {
+    details: { max_bytes: maxBytes },
+  });

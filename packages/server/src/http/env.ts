@@ -1,0 +1,15 @@
+import type { Context, Hono } from 'hono';
+
+/** What whoever runs the app may tell it with each request. Hono has none at all where nobody gave any. */
+export interface Bindings {
+  /** Aborted when the server is asked to end: open streams and long polls then end by themselves. */
+  closing?: AbortSignal;
+}
+
+export interface Env {
+  Bindings: Bindings;
+  Variables: { requestId: string };
+}
+
+export type App = Hono<Env>;
+export type Ctx = Context<Env>;

@@ -1,0 +1,54 @@
+import { type Logger, WaybillError } from '@waybill/core';
+import type { ErrorHandler, MiddlewareHandler, NotFoundHandler } from 'hono';
+import { refuse } from './answer.ts';
+import type { App, Env } from './env.ts';
+
+/** Hono hands only Errors to its error handler; anything else thrown would leave without our answer. */
+export function onlyErrors(): MiddlewareHandler<Env> {
+  return async (_c, next) => {
+    try {
+      await next();
+    } catch (reason) {
+      throw WaybillError.from(reason);
+    }
+  };
+}
+
+/** Turns whatever was thrown into the catalogue's shape. Bodies are never logged: they may hold secrets. */
+export function onError(logger: Logger): ErrorHandler<Env> {
+  return (reason, c) => {
+    const error = WaybillError.from(reason);
+    if (error.code === 'internal') {
+      const { method, path } = c.req;
+      const facts = { request_id: c.get('requestId'), method, path, err: error.cause ?? error };
+      logger.error(facts, 'A request failed unexpectedly.');
+    }
+    return refuse(c, error);
+  };
+}
+
+/** Tells an unknown path from a known path under another method. Call it after the last route was added. */
+export function onUnknown(app: App): NotFoundHandler<Env> {
+  const paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  for (const { path, method } of app.routes) {
+    if (method === 'ALL') continue;
+    const known = paths.get(path) ?? { pattern: patternOf(path), methods: new Set() };
+    known.methods.add(method);
+    if (method === 'GET') known.methods.add('HEAD');
+    paths.set(path, known);
+  }
+  return (c) => {
+    const { path, method } = c.req;
+    const allowed = new Set(
+      [...paths.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : [])),
+    );
+    if (allowed.size === 0) {
+      const hint = 'The routes of this server are listed in its OpenAPI file.';
+      return refuse(c, new WaybillError('not_found', `There is nothing at ${path.slice(0, 200)}.`, { hint }));
+    }
+    c.header('Allow', [...allowed].sort().join(', '));
+    return refuse(c, new WaybillError('invalid_request', `${method} is not a method of this path.`), 405);
+  };
+}
+
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/:[^/]+/g, '[^/]+')}$`);

@@ -1,0 +1,62 @@
+import { eventToWire } from '@waybill/client';
+import { checkQueue, type EventFilter, type EventPage, invalidField, isJobId, JOB_EVENT_TYPES } from '@waybill/core';
+import { answer } from '../http/answer.ts';
+import type { App, Ctx } from '../http/env.ts';
+import { Query } from '../http/query.ts';
+import { streamEvents } from '../stream/sse.ts';
+import type { Surface } from '../surface.ts';
+
+const PARAMETERS = ['types', 'queues', 'job_id', 'after', 'from', 'limit'] as const;
+const DEFAULT_LIMIT = 100;
+/** Slices of the log that one poll looks through for a first event that the filter lets pass. */
+const MAX_SLICES = 50;
+
+/** Where to begin, and what to let through. */
+interface Reading {
+  after?: string;
+  filter: EventFilter;
+}
+
+/** The event log: polled page by page, or as a stream of server-sent events. */
+export function eventRoutes(app: App, surface: Surface): void {
+  app.get('/ojs/v1/events', async (c) => {
+    const query = new Query(c, PARAMETERS);
+    const limit = query.limit(DEFAULT_LIMIT);
+    const wantsStream = /\btext\/event-stream\b/i.test(c.req.header('Accept') ?? '') && c.req.method !== 'HEAD';
+    const reading = await readingOf(c, query, surface, wantsStream);
+    if (wantsStream) return streamEvents(c, reading, surface);
+    const { events, cursor, atEnd } = await poll(surface, reading, limit);
+    return answer(c, { events: events.map(eventToWire), cursor, has_more: !atEnd });
+  });
+}
+
+async function readingOf(c: Ctx, query: Query, { waybill }: Surface, isStream: boolean): Promise<Reading> {
+  const filter = filterOf(query);
+  const after = query.string('after', { max: 4_096 });
+  const from = query.oneOf('from', ['start', 'now']);
+  if (after !== undefined && from !== undefined) throw invalidField('from', "contradicts 'after': send one of them.");
+  // A browser that reconnects asks for the same address again, so what it has seen must beat what the address says.
+  const seen = isStream ? c.req.header('Last-Event-ID') || undefined : undefined;
+  const begin = seen ?? after ?? (from === 'now' ? await waybill.events.end() : undefined);
+  if (begin === undefined) return { filter };
+  // A stream has answered 200 before it reads, so a cursor that is none must be found out here.
+  if (isStream) await waybill.events.read({ after: begin, filter, limit: 1 });
+  return { after: begin, filter };
+}
+
+/** Reads on while the filter lets nothing through: an empty page before the end would only make the client ask again. */
+async function poll({ waybill }: Surface, reading: Reading, limit: number): Promise<EventPage> {
+  let page = await waybill.events.read({ ...reading, limit });
+  for (let slice = 1; slice < MAX_SLICES && page.events.length === 0 && !page.atEnd; slice += 1) {
+    page = await waybill.events.read({ ...reading, after: page.cursor, limit });
+  }
+  return page;
+}
+
+function filterOf(query: Query): EventFilter {
+  const types = query.listOf('types', JOB_EVENT_TYPES);
+  const queues = query.list('queues')?.map((queue) => checkQueue(queue, 'queues'));
+  const jobIds = query.list('job_id');
+  if (jobIds?.some((id) => !isJobId(id))) throw invalidField('job_id', 'must be a UUIDv7 in lower case.');
+  return { tenant: '', ...(types && { types }), ...(queues && { queues }), ...(jobIds && { jobIds }) };
+}

@@ -1,0 +1,58 @@
+import { toRfc3339 } from '@waybill/client';
+import {
+  Fields,
+  type HeartbeatAnswer,
+  type HeartbeatCall,
+  invalidField,
+  isJobId,
+  isObject,
+  type Json,
+  type Waybill,
+  WORKER_DIRECTIVES,
+  type WorkerDirective,
+} from '@waybill/core';
+import type { Surface } from '../surface.ts';
+import { jobIdOf, leaseMsOf, leaseTokenOf, workerIdOf } from './fields.ts';
+
+const MAX_ACTIVE_JOBS = 1_000;
+
+export async function beat({ waybill, testDirectives }: Surface, body: Fields): Promise<object> {
+  const heard = await waybill.jobs.heartbeat(readBeat(body));
+  const directive = (testDirectives && (await testDirective(waybill, heard))) || heard.directive;
+  return {
+    state: directive,
+    directive,
+    jobs_extended: heard.extended.map(({ id }) => id),
+    jobs_lost: heard.lost,
+    server_time: toRfc3339(heard.now),
+  };
+}
+
+function readBeat(body: Fields): HeartbeatCall {
+  const { workerId } = workerIdOf(body);
+  if (workerId === undefined) throw invalidField('worker_id', 'is required.');
+  const jobs = (body.array('active_jobs', { max: MAX_ACTIVE_JOBS }) ?? []).map(activeJob);
+  return { workerId, jobs, ...leaseMsOf(body) };
+}
+
+/** A bare id, or one with the token of its run. */
+function activeJob(item: Json, index: number): HeartbeatCall['jobs'][number] {
+  const name = `active_jobs[${index}]`;
+  if (isObject(item)) {
+    const fields = new Fields(item, name);
+    return { id: jobIdOf(fields, 'id'), ...leaseTokenOf(fields) };
+  }
+  if (typeof item === 'string' && isJobId(item)) return { id: item };
+  throw invalidField(name, 'must be a UUIDv7 in lower case, or an object with id and lease_token.');
+}
+
+/** The suites have no other way to steer a worker than through a job that it holds. */
+async function testDirective(waybill: Waybill, { extended }: HeartbeatAnswer): Promise<WorkerDirective | undefined> {
+  for (const { id } of extended) {
+    const metadata = (await waybill.jobs.get(id)).spec.options?.['metadata'];
+    const asked = isObject(metadata) ? metadata['test_directive'] : undefined;
+    const directive = WORKER_DIRECTIVES.find((known) => known === asked);
+    if (directive !== undefined) return directive;
+  }
+  return undefined;
+}

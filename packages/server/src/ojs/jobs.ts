@@ -1,0 +1,88 @@
+import { jobToWire } from '@waybill/client';
+import {
+  checkQueue,
+  type Fields,
+  invalidField,
+  isObject,
+  JOB_STATES,
+  type JobFilter,
+  type JobRequest,
+  WaybillError,
+} from '@waybill/core';
+import { answer } from '../http/answer.ts';
+import { readBody, readJson, readOptionalBody } from '../http/body.ts';
+import type { App, Ctx } from '../http/env.ts';
+import { pathId } from '../http/path-id.ts';
+import { Query } from '../http/query.ts';
+import type { Surface } from '../surface.ts';
+import { jobPage } from './job-page.ts';
+
+const MAX_BATCH = 1_000;
+const DEFAULT_LIMIT = 50;
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+/** Producing, reading and cancelling jobs. */
+export function jobRoutes(app: App, { waybill: { jobs }, maxBodyBytes }: Surface): void {
+  app.post('/ojs/v1/jobs', async (c) => {
+    const idempotencyKey = keyOf(c);
+    // The engine checks the envelope, field by field.
+    const request = (await readJson(c, maxBodyBytes)) as JobRequest;
+    const { job, created } = await jobs.enqueue(request, idempotencyKey === undefined ? {} : { idempotencyKey });
+    if (created) c.header('Location', `/ojs/v1/jobs/${job.id}`);
+    return answer(c, { job: jobToWire(job) }, created ? 201 : 200);
+  });
+
+  app.post('/ojs/v1/jobs/batch', async (c) => {
+    refuseKey(c);
+    const requests = requestsOf(await readBody(c, maxBodyBytes));
+    const stored = await jobs.enqueueMany(requests);
+    return answer(c, { jobs: stored.map((job) => jobToWire(job)), count: stored.length }, 201);
+  });
+
+  app.get('/ojs/v1/jobs', async (c) => {
+    const query = new Query(c, ['state', 'queue', 'type', 'limit', 'cursor']);
+    const limit = query.limit(DEFAULT_LIMIT);
+    const cursor = query.string('cursor');
+    const page = await jobs.list({ filter: filterOf(query), limit, ...(cursor !== undefined && { cursor }) });
+    return answer(c, jobPage(page, limit));
+  });
+
+  app.get('/ojs/v1/jobs/:id', async (c) => answer(c, { job: jobToWire(await jobs.get(pathId(c))) }));
+
+  app.delete('/ojs/v1/jobs/:id', async (c) => answer(c, { job: jobToWire(await jobs.cancel(pathId(c))) }));
+
+  app.post('/ojs/v1/jobs/:id/activate', async (c) => {
+    const id = pathId(c);
+    await readOptionalBody(c, maxBodyBytes);
+    return answer(c, { job: jobToWire(await jobs.activate(id)) });
+  });
+}
+
+function requestsOf(body: Fields): JobRequest[] {
+  const items = body.array('jobs', { max: MAX_BATCH });
+  if (items === undefined || items.length === 0) throw invalidField('jobs', 'must be an array of at least one job.');
+  const wrong = items.findIndex((item) => !isObject(item));
+  if (wrong >= 0) throw invalidField(`jobs[${wrong}]`, 'must be an object.', { index: wrong });
+  return items as JobRequest[];
+}
+
+function keyOf(c: Ctx): string | undefined {
+  const key = c.req.header('Idempotency-Key');
+  if (key === undefined || KEY.test(key)) return key;
+  throw invalidField('Idempotency-Key', 'must have 1 to 255 printable ASCII characters.');
+}
+
+/** Ignoring the key would let a client repeat a batch that it believes to be safe. */
+function refuseKey(c: Ctx): void {
+  if (c.req.header('Idempotency-Key') === undefined) return;
+  throw new WaybillError('unsupported', 'A batch takes no Idempotency-Key.', {
+    hint: 'Give each job an id of its own: a batch that was stored is then refused as a duplicate.',
+  });
+}
+
+function filterOf(query: Query): Partial<JobFilter> {
+  const states = query.listOf('state', JOB_STATES);
+  const queues = query.list('queue')?.map((queue) => checkQueue(queue, 'queue'));
+  const types = query.list('type');
+  return { ...(states && { states }), ...(queues && { queues }), ...(types && { types }) };
+}

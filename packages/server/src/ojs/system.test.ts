@@ -1,0 +1,62 @@
+import type { Waybill } from '@waybill/core';
+import { expect, test } from 'vitest';
+import { harness } from '../testing/harness.ts';
+
+test('the manifest tells what is there and claims no more', async () => {
+  const { get } = harness();
+  const { body } = await get('/ojs/manifest');
+  expect(body).toMatchObject({
+    specversion: '1.0',
+    implementation: { name: 'waybill', version: '0.0.0-test', language: 'typescript' },
+    conformance_level: 1,
+    protocols: ['http'],
+    backend: 'memory',
+  });
+  expect(body.capabilities).toMatchObject({
+    batch_enqueue: true,
+    dead_letter: true,
+    workflows: false,
+    cron_jobs: false,
+  });
+});
+
+test('health and readiness follow the store', async () => {
+  const { get, waybill } = harness();
+  for (const path of ['/ojs/v1/health', '/health']) {
+    expect(await get(path)).toMatchObject({
+      status: 200,
+      body: { status: 'ok', backend: { type: 'memory', status: 'ok' } },
+    });
+  }
+  expect(await get('/ready')).toMatchObject({ status: 200, body: { status: 'ready' } });
+  const away: Waybill['health'] = async () => ({
+    status: 'degraded',
+    store: { name: 'memory', status: 'unhealthy', latencyMs: 1 },
+  });
+  Object.assign(waybill, { health: away });
+  const sick = harness({ waybill });
+  for (const path of ['/ojs/v1/health', '/health']) {
+    expect(await sick.get(path)).toMatchObject({
+      status: 503,
+      body: { status: 'degraded', backend: { status: 'unhealthy' } },
+    });
+  }
+  expect(await sick.get('/ready')).toMatchObject({ status: 503, body: { status: 'unavailable' } });
+});
+
+test('a closing server is not ready', async () => {
+  const { app } = harness();
+  expect((await app.request('/ready', {}, { closing: AbortSignal.abort() })).status).toBe(503);
+});
+
+test('queues are listed once they have had a job', async () => {
+  const { get, enqueued, waybill } = harness();
+  expect((await get('/ojs/v1/queues')).body).toEqual({ queues: [] });
+  await enqueued({ queue: 'a' });
+  await waybill.queues.pause('b');
+  const { queues } = (await get('/ojs/v1/queues')).body;
+  expect(queues).toEqual([
+    { name: 'a', status: 'active', paused: false },
+    { name: 'b', status: 'paused', paused: true },
+  ]);
+});

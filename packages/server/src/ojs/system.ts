@@ -1,0 +1,73 @@
+import { type Clock, systemClock, type Waybill } from '@waybill/core';
+import { answer } from '../http/answer.ts';
+import type { App } from '../http/env.ts';
+import { OJS_VERSION } from '../http/headers.ts';
+import type { Surface } from '../surface.ts';
+
+/** What goes beyond the specification, and nothing that is not there yet. */
+const EXTENSIONS = [
+  'waybill.lease_token',
+  'waybill.claim_id',
+  'waybill.wait_ms',
+  'waybill.jobs_lost',
+  'waybill.idempotency_key',
+  'waybill.list_jobs',
+  'waybill.events_poll',
+  'waybill.events_sse',
+] as const;
+
+const CAPABILITIES = {
+  batch_enqueue: true,
+  cron_jobs: false,
+  dead_letter: true,
+  delayed_jobs: true,
+  job_ttl: true,
+  pause_resume: false,
+  priority_queues: true,
+  rate_limiting: false,
+  schema_validation: false,
+  unique_jobs: false,
+  workflows: false,
+} as const;
+
+/** What this server is, what it can do and how it is. */
+export function systemRoutes(
+  app: App,
+  { waybill, version, testDirectives }: Surface,
+  clock: Clock = systemClock,
+): void {
+  const begun = clock.monotonic();
+
+  app.get('/ojs/manifest', async (c) =>
+    answer(c, {
+      specversion: OJS_VERSION,
+      ojs_version: OJS_VERSION,
+      implementation: { name: 'waybill', version, language: 'typescript' },
+      conformance_level: 1,
+      protocols: ['http'],
+      backend: await backendName(waybill),
+      capabilities: CAPABILITIES,
+      extensions: testDirectives ? [...EXTENSIONS, 'waybill.test_directive'] : EXTENSIONS,
+      endpoints: { base_url: '/ojs/v1', manifest: '/ojs/manifest', health: '/ojs/v1/health' },
+    }),
+  );
+
+  for (const path of ['/ojs/v1/health', '/health']) {
+    app.get(path, async (c) => {
+      const { status, store } = await waybill.health();
+      const uptime_seconds = Math.floor((clock.monotonic() - begun) / 1_000);
+      const backend = { type: store.name, status: store.status, latency_ms: store.latencyMs };
+      return answer(c, { status, version, uptime_seconds, backend }, store.status === 'ok' ? 200 : 503);
+    });
+  }
+
+  app.get('/ready', async (c) => {
+    if (c.env?.closing?.aborted) return answer(c, { status: 'closing' }, 503);
+    const { store } = await waybill.health();
+    return store.status === 'ok' ? answer(c, { status: 'ready' }) : answer(c, { status: 'unavailable' }, 503);
+  });
+}
+
+async function backendName(waybill: Waybill): Promise<string> {
+  return (await waybill.health()).store.name;
+}

@@ -1,0 +1,40 @@
+import { jobToWire } from '@waybill/client';
+import { answer } from '../http/answer.ts';
+import { readBody } from '../http/body.ts';
+import type { App } from '../http/env.ts';
+import type { Surface } from '../surface.ts';
+import { fetchJobs } from './fetch.ts';
+import { beat } from './heartbeat.ts';
+import { readAck, readNack } from './settle.ts';
+
+/** The calls of a worker: take jobs, say what became of them, and stay alive meanwhile. */
+export function workerRoutes(app: App, surface: Surface): void {
+  const { waybill, maxBodyBytes } = surface;
+
+  app.post('/ojs/v1/workers/fetch', async (c) => {
+    const body = await readBody(c, maxBodyBytes);
+    const leases = await fetchJobs(waybill.jobs, body, c);
+    const jobs = leases.map(({ job, token }) => jobToWire(job, { leaseToken: token }));
+    return answer(c, { jobs, job: jobs[0] ?? null });
+  });
+
+  // The suites read `id` and `job`, the specification's clients `job_id` and the fields beside it: both get theirs.
+  app.post('/ojs/v1/workers/ack', async (c) => {
+    const call = readAck(await readBody(c, maxBodyBytes), surface);
+    const job = jobToWire(await waybill.jobs.settle(call));
+    const { id, state, completed_at } = job;
+    return answer(c, { acknowledged: true, job_id: id, id, state, completed_at, job });
+  });
+
+  app.post('/ojs/v1/workers/nack', async (c) => {
+    const call = readNack(await readBody(c, maxBodyBytes), surface);
+    const job = jobToWire(await waybill.jobs.settle(call));
+    const { id, state, attempt, max_attempts, next_attempt_at, discarded_at, completed_at } = job;
+    // A discarded job still shows the delay of an earlier retry; as an answer to this call it would mislead.
+    const retry_delay_ms = state === 'retryable' ? job.retry_delay_ms : undefined;
+    const next = { next_attempt_at, retry_delay_ms, discarded_at, completed_at };
+    return answer(c, { job_id: id, id, state, attempt, max_attempts, ...next, job });
+  });
+
+  app.post('/ojs/v1/workers/heartbeat', async (c) => answer(c, await beat(surface, await readBody(c, maxBodyBytes))));
+}

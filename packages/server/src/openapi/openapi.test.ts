@@ -1,0 +1,43 @@
+import { ERROR_CODES, JOB_EVENT_TYPES, JOB_STATES, WORKER_DIRECTIVES } from '@waybill/core';
+import { expect, test } from 'vitest';
+import { harness } from '../testing/harness.ts';
+import { openapi, operations, resolve } from '../testing/openapi.ts';
+
+test('the OpenAPI file and the routes name the same operations', () => {
+  const { app } = harness();
+  const routes = app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => `${method} ${path.replace(/:([^/]+)/g, '{$1}')}`);
+  expect([...operations().keys()].sort()).toEqual(routes.sort());
+});
+
+test('operation ids are unique, and every operation says what a refusal looks like', () => {
+  const all = [...operations().values()];
+  expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
+  for (const { responses } of all) expect(responses['default']).toEqual({ $ref: 'parts.json#/responses/Error' });
+});
+
+test('every reference leads somewhere', () => {
+  const seen = new Set<string>();
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, item] of Object.entries(value)) {
+      if (key === '$ref' && typeof item === 'string' && !seen.has(item)) {
+        seen.add(item);
+        walk(resolve(item));
+      } else walk(item);
+    }
+  };
+  walk(openapi);
+  expect(seen.size).toBeGreaterThan(50);
+});
+
+test('the closed sets are those of the engine', () => {
+  const enumOf = (name: string) => resolve<{ enum: string[] }>(`schemas.json#/${name}`).enum;
+  expect(enumOf('State')).toEqual([...JOB_STATES]);
+  expect(enumOf('EventType')).toEqual([...JOB_EVENT_TYPES]);
+  expect(enumOf('Directive')).toEqual([...WORKER_DIRECTIVES]);
+  expect(resolve<{ enum: string[] }>('schemas.json#/Error/properties/error/properties/code').enum).toEqual([
+    ...ERROR_CODES,
+  ]);
+});

@@ -1,0 +1,84 @@
+import type { Server } from 'node:http';
+import { type AddressInfo, isIPv4 } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { WaybillError } from '@waybill/core';
+import type { App } from './http/env.ts';
+
+export interface ListenOptions {
+  /** @defaultValue '127.0.0.1' */
+  host?: string;
+  /** 0 takes any free port. */
+  port: number;
+  /** Listen beyond loopback although nobody has to show who they are. @defaultValue false */
+  noAuth?: boolean;
+  /** How long `close` waits for requests under way. @defaultValue 10_000 */
+  graceMs?: number;
+}
+
+export interface Listening {
+  /** With the port that was really taken. */
+  url: string;
+  /** Takes no more connections, ends streams and long polls, waits for the rest with a bound. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Connections become idle one by one while we wait; nothing tells us, so we look. */
+const LOOK_EVERY_MS = 25;
+
+/** Puts the app on a port. Rejects with Node's own error when the port is taken. */
+export async function serve(app: App, options: ListenOptions): Promise<Listening> {
+  const { host = '127.0.0.1', port, noAuth = false, graceMs = 10_000 } = options;
+  if (!noAuth && !isLoopback(host)) throw beyondLoopback(host);
+  const closing = new AbortController();
+  const fetch = (request: Request) => app.fetch(request, { closing: closing.signal });
+  const server = createAdaptorServer({ fetch, hostname: bare(host) }) as Server;
+  const address = await listen(server, port, bare(host));
+  let closed: Promise<void> | undefined;
+  return {
+    url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
+    close: () => {
+      closing.abort();
+      closed ??= drain(server, graceMs);
+      return closed;
+    },
+  };
+}
+
+/** Whether only this machine can reach an address. */
+export function isLoopback(host: string): boolean {
+  const address = bare(host)
+    .toLowerCase()
+    .replace(/^::ffff:/, '');
+  return address === 'localhost' || address === '::1' || (isIPv4(address) && address.startsWith('127.'));
+}
+
+/** An IPv6 address without the brackets that URLs put around it. */
+const bare = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
+function beyondLoopback(host: string): WaybillError {
+  const message = `Refusing to listen on ${host === '' ? 'every address' : host}: anybody who reaches it could use this server.`;
+  const hint = 'Listen on 127.0.0.1, or say --no-auth (noAuth) when something else keeps strangers out.';
+  return new WaybillError('forbidden', message, { hint });
+}
+
+function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+function drain(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const look = setInterval(() => server.closeIdleConnections(), LOOK_EVERY_MS);
+    const bound = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearInterval(look);
+      clearTimeout(bound);
+      resolve();
+    });
+  });
+}

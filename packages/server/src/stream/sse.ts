@@ -1,0 +1,82 @@
+import { eventToWire } from '@waybill/client';
+import type { EventFilter, LoggedEvent } from '@waybill/core';
+import type { Ctx } from '../http/env.ts';
+import { type GoingAway, goingAway } from '../http/going-away.ts';
+import type { Surface } from '../surface.ts';
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache',
+  // Proxies that collect answers before they pass them on would turn a stream into silence.
+  'X-Accel-Buffering': 'no',
+};
+
+/** History behind the cursor, then live, until the client hangs up or the server ends. Any reconnect resumes. */
+export function streamEvents(c: Ctx, reading: { after?: string; filter: EventFilter }, surface: Surface): Response {
+  const away = goingAway(c);
+  const events = surface.waybill.events.follow({ ...reading, signal: away.signal });
+  const failed = (error: unknown) =>
+    surface.logger.error(
+      { request_id: c.get('requestId'), err: error },
+      'An event stream broke; its reader may resume.',
+    );
+  const body = toStream(events, { away, failed, after: reading.after, heartbeatMs: surface.streamHeartbeatMs });
+  return c.body(body, 200, HEADERS);
+}
+
+interface StreamOptions {
+  away: GoingAway;
+  failed(error: unknown): void;
+  after: string | undefined;
+  heartbeatMs: number;
+}
+
+/** Events are pulled as the reader takes them: a slow reader lags behind the log, it loses nothing. */
+function toStream(events: AsyncIterable<LoggedEvent>, options: StreamOptions): ReadableStream<Uint8Array> {
+  const { away, failed, after, heartbeatMs } = options;
+  const iterator = events[Symbol.asyncIterator]();
+  let heartbeat: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  const end = (controller?: ReadableStreamDefaultController<Uint8Array>) => {
+    if (isOver) return;
+    isOver = true;
+    clearInterval(heartbeat);
+    away.leave();
+    controller?.close();
+  };
+
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (away.signal.aborted) return end(controller);
+      away.signal.addEventListener('abort', () => end(controller), { once: true });
+      heartbeat = setInterval(() => {
+        // A reader that has not even taken the last chunk needs no sign of life.
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(HEARTBEAT);
+      }, heartbeatMs);
+      controller.enqueue(after === undefined ? HEARTBEAT : bytes(`id: ${after}\n\n`));
+    },
+    async pull(controller) {
+      try {
+        const next = await iterator.next();
+        if (isOver) return;
+        if (next.done) end(controller);
+        else controller.enqueue(bytes(eventText(next.value)));
+      } catch (error) {
+        if (!isOver) failed(error);
+        end(controller);
+      }
+    },
+    cancel: () => end(),
+  });
+}
+
+const encoder = new TextEncoder();
+const bytes = (text: string): Uint8Array => encoder.encode(text);
+
+/** A comment: it reaches proxies and sockets, but no reader. */
+const HEARTBEAT = bytes(': waybill\n\n');
+
+/** JSON has no raw line breaks, so one `data` line holds it. */
+const eventText = (event: LoggedEvent): string =>
+  `id: ${event.cursor}\nevent: ${event.type}\ndata: ${JSON.stringify(eventToWire(event))}\n\n`;

@@ -1,0 +1,122 @@
+const ID = '019539a4-0000-7000-8000-000000000000';
+const UUID_V4 = '550e8400-e29b-41d4-a716-446655440000';
+const JOB = { type: 'a.b', args: [] };
+
+const many = <T>(length: number, item: T): T[] => Array.from({ length }, () => item);
+const long = (length: number): string => 'x'.repeat(length);
+
+interface BadFields {
+  path: string;
+  /** A body that would be taken. */
+  good: object;
+  /** Values that each make it one that is not, by field. */
+  bad: Record<string, unknown[]>;
+}
+
+const WORKER_ID = [1, '', {}, long(257)];
+const LEASE_TOKEN = [1, '', false, [], long(4_097)];
+const JOB_ID = [undefined, null, 1, '', 'x', [ID], UUID_V4, ID.toUpperCase()];
+const LENGTH_MS = [0, -1, 1.5, '1', [], true, 1e15, 1e300];
+
+export const BAD_FIELDS: BadFields[] = [
+  {
+    path: '/ojs/v1/jobs',
+    good: JOB,
+    bad: {
+      type: [undefined, null, 1, '', 'Upper.Case', '1a', 'a b', 'a@b!', long(256)],
+      args: [undefined, null, {}, 'a', 1, true],
+      id: [1, '', 'x', {}, UUID_V4, ID.toUpperCase()],
+      meta: ['x', [], 1],
+      options: ['x', [], 1],
+      'options.queue': [1, '', 'Default', '-a', 'a b', 'q!', long(129)],
+      'options.priority': [101, -101, 999_999, 1.5, '1', {}],
+      'options.timeout_ms': LENGTH_MS,
+      'options.visibility_timeout_ms': LENGTH_MS,
+      'options.scheduled_at': [5, '', 'soon', '+PT', '+-PT5S', '2030-13-01T00:00:00Z', '2030-01-01'],
+      'options.delay_until': [5, '-PT5S', '9999-01-01T00:00:00Z', '1960-01-01T00:00:00Z'],
+      'options.expires_at': [{}, 'never', '+P1Y'],
+      'options.pending': ['yes', 1],
+      'options.tags': ['a', [1], many(101, 'a')],
+      tags: ['a', [1]],
+    },
+  },
+  {
+    path: '/ojs/v1/jobs/batch',
+    good: { jobs: [JOB] },
+    bad: { jobs: [undefined, null, {}, [], [1], [JOB, null], [JOB, { ...JOB, type: 1 }], many(1_001, JOB)] },
+  },
+  {
+    path: '/ojs/v1/workers/fetch',
+    good: { queues: ['default'] },
+    bad: {
+      queues: [undefined, null, [], 'default', {}, [1], [''], ['A'], many(101, 'a')],
+      count: [0, -1, 1_001, 1e12, 1.5, '1', {}],
+      worker_id: WORKER_ID,
+      visibility_timeout_ms: LENGTH_MS,
+      claim_id: [1, '', 'short', 'a b c d e', long(65)],
+      wait_ms: [-1, 30_001, 1.5, true, '1'],
+    },
+  },
+  {
+    path: '/ojs/v1/workers/ack',
+    good: { job_id: ID },
+    bad: { job_id: JOB_ID, lease_token: LEASE_TOKEN, worker_id: WORKER_ID },
+  },
+  {
+    path: '/ojs/v1/workers/nack',
+    good: { job_id: ID },
+    bad: {
+      job_id: JOB_ID,
+      lease_token: LEASE_TOKEN,
+      worker_id: WORKER_ID,
+      requeue: ['true', 1, {}],
+      error: ['broken', [], 1],
+      'error.code': [1, {}, long(256)],
+      'error.message': [{}, 1],
+      'error.type': [5, [], long(256)],
+      'error.retryable': ['no', 0],
+    },
+  },
+  {
+    path: '/ojs/v1/workers/heartbeat',
+    good: { worker_id: 'w' },
+    bad: {
+      worker_id: [undefined, null, ...WORKER_ID],
+      active_jobs: [ID, {}, [1], [null], ['x'], [{}], [{ id: 'x' }], [{ id: ID, lease_token: 1 }], many(1_001, ID)],
+      visibility_timeout_ms: LENGTH_MS,
+    },
+  },
+  {
+    path: '/ojs/v1/dead-letter/retry',
+    good: { confirm: true },
+    bad: {
+      confirm: [undefined, null, false, 'true', 1],
+      filter: [[], 'a', { unknown: 'x' }],
+      'filter.queue': [1, '', 'A'],
+      'filter.type': [[], ''],
+      'filter.error_type': [1],
+      'filter.since': [5, 'yesterday'],
+      'filter.until': ['2030'],
+    },
+  },
+];
+
+/** These are refused with a code of their own. */
+export const BAD_RETRY_FIELDS: Record<string, unknown[]> = {
+  'options.retry': ['x', [], 1],
+  'options.retry.max_attempts': [-1, 1.5, '3', 1e9],
+  'options.retry.initial_interval': [1, '1s', '-PT1S', 'PT'],
+  'options.retry.backoff_coefficient': [0.5, -1, '2', 1e9],
+  'options.retry.backoff_strategy': ['magic', 1],
+  'options.retry.max_interval': ['P1Y', 5],
+  'options.retry.jitter': [1, 'yes'],
+  'options.retry.non_retryable_errors': ['x', [1], many(101, 'x')],
+  'options.retry.on_exhaustion': ['explode', true],
+};
+
+/** A copy of the body with one value put in at a dotted path. */
+export function withField(body: object, path: string, value: unknown): object {
+  const [first, ...rest] = path.split('.') as [string, ...string[]];
+  const inner = (body as Record<string, object | undefined>)[first] ?? {};
+  return { ...body, [first]: rest.length === 0 ? value : withField(inner, rest.join('.'), value) };
+}
