@@ -38,7 +38,9 @@ class Load {
     });
     const loops = [
       ...Array.from({ length: PRODUCERS }, () => this.#until(server, () => this.#produce(server))),
-      ...Array.from({ length: WORKERS }, (_, index) => this.#until(server, () => this.#work(server, `worker-${index}`, 0))),
+      ...Array.from({ length: WORKERS }, (_, index) =>
+        this.#until(server, () => this.#work(server, `worker-${index}`, 0)),
+      ),
     ];
     await enough;
     await server.end('SIGKILL');
@@ -67,18 +69,33 @@ class Load {
   async #produce(server: ServerProcess): Promise<void> {
     const id = this.#unanswered.pop() ?? newJobId(Date.now());
     this.#unanswered.push(id);
-    const { status } = await server.call('POST', '/ojs/v1/jobs', { id, type: 'crash.test', args: [id], options: { queue: 'crash' } });
+    const { status } = await server.call('POST', '/ojs/v1/jobs', {
+      id,
+      type: 'crash.test',
+      args: [id],
+      options: { queue: 'crash' },
+    });
     expect([201, 409]).toContain(status);
     this.#unanswered.splice(this.#unanswered.indexOf(id), 1);
     this.acknowledged.add(id);
   }
 
   async #work(server: ServerProcess, worker: string, waitMs: number): Promise<void> {
-    const request = { queues: ['crash'], count: 3, worker_id: worker, visibility_timeout_ms: LEASE_MS, wait_ms: waitMs };
+    const request = {
+      queues: ['crash'],
+      count: 3,
+      worker_id: worker,
+      visibility_timeout_ms: LEASE_MS,
+      wait_ms: waitMs,
+    };
     const { body } = await server.call<{ jobs: FetchedJob[] }>('POST', '/ojs/v1/workers/fetch', request);
     await Promise.all(
       body.jobs.map(async ({ id, lease_token }) => {
-        const { status } = await server.call('POST', '/ojs/v1/workers/ack', { job_id: id, lease_token, worker_id: worker });
+        const { status } = await server.call('POST', '/ojs/v1/workers/ack', {
+          job_id: id,
+          lease_token,
+          worker_id: worker,
+        });
         if (status === 200) this.completed.add(id);
         else expect(status, 'an ack that comes too late is refused').toBe(409);
       }),
@@ -86,7 +103,9 @@ class Load {
   }
 }
 
-test('guarantees 1, 2, 4, 11: a server killed in the midst of load loses nothing it answered for', { timeout: 120_000 }, async () => {
+test('guarantees 1, 2, 4, 11: a server killed in the midst of load loses nothing it answered for', {
+  timeout: 120_000,
+}, async () => {
   const args = ['serve', '--store', `sqlite:${path.join(folder, 'crash.db')}`, '--port', '0'];
   const load = new Load();
   for (let kill = 0; kill < KILLS; kill += 1) await load.runAndKill(await ServerProcess.start(args));

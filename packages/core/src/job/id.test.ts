@@ -11,3 +11,14 @@ test('new ids are valid, distinct and carry their time', () => {
   }
   expect(newJobId(now) < newJobId(now + 1)).toBe(true);
 });
+
+test.each([
+  ['01b8dac5-b400-7000-8000-000000000001', true],
+  ['01B8DAC5-B400-7000-8000-00000000000A', false],
+  ['01b8dac5-b400-4000-8000-000000000001', false],
+  ['01b8dac5-b400-7000-c000-000000000001', false],
+  ['01b8dac5b40070008000000000000001', false],
+  ['', false],
+])('%s is a job id: %s', (text, expected) => {
+  expect(isJobId(text)).toBe(expected);
+});

@@ -18,6 +18,7 @@ export const startsIn = (window: Window, now: number, periodMs: number): number 
   current(window, now, periodMs).reduce((sum, [, starts]) => sum + starts, 0);
 
 export function withStarts(window: Window, starts: number, now: number, periodMs: number): Window {
+  if (starts === 0) return window;
   const slice = sliceOf(now, periodMs);
   const others = current(window, now, periodMs).filter(([other]) => other !== slice);
   const here = window.find(([other]) => other === slice)?.[1] ?? 0;

@@ -1,7 +1,9 @@
 import { evolve, type Fact } from '../job/evolve.ts';
 import type { Job, JobState } from '../job/job.ts';
+import type { Outcome } from '../job/outcome.ts';
 import { seqAt, sequence } from '../job/rank.ts';
 import { resolveRetry } from '../job/retry-policy.ts';
+import { type Command, transition } from '../job/transition.ts';
 import type { NewJob } from '../store/insert.ts';
 import { TEST_EPOCH } from './test-clock.ts';
 
@@ -81,3 +83,27 @@ export function aJob(overrides: JobOverrides = {}): NewJob {
 /** As many jobs of one kind, in the order of their places in the queue. */
 export const someJobs = (count: number, overrides: JobOverrides = {}): NewJob[] =>
   Array.from({ length: count }, () => aJob(overrides));
+
+/** A row in any state, taken there by transition() as of its creation. */
+export function aJobIn(state: JobState, overrides: JobOverrides = {}): Job {
+  if (state === 'scheduled') return aJob({ scheduledAt: TEST_EPOCH + 60_000, ...overrides }).job;
+  if (state === 'available' || state === 'pending') return aJob({ ...overrides, state }).job;
+  const { job } = aJob(overrides);
+  const active = move(job, { do: 'claim', claimId: 'claim-1', workerId: 'worker-1', leaseMs: 30_000 });
+  return state === 'active' ? active : move(active, { do: 'settle', outcome: ENDINGS[state] });
+}
+
+const ERROR = { code: 'boom', message: 'It broke.' };
+
+const ENDINGS = {
+  completed: { kind: 'completed', result: null },
+  retryable: { kind: 'snoozed', until: TEST_EPOCH + 60_000 },
+  cancelled: { kind: 'cancelled' },
+  discarded: { kind: 'discarded', error: ERROR },
+} satisfies Partial<Record<JobState, Outcome>>;
+
+function move(job: Job, command: Command): Job {
+  const next = transition(job, command, job.createdAt);
+  if (!next) throw new Error(`'${command.do}' does not fit a job that is ${job.state}.`);
+  return next.job;
+}

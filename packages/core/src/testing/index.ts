@@ -1,5 +1,17 @@
+// For whoever tests a handler, an engine or a server.
+
 export { memoryStore } from '../store/memory/memory-store.ts';
-export { aJob, type JobOverrides, jobIdAt, someJobs } from './factories.ts';
+export { settleChange, versionChange } from './changes.ts';
+export { aJob, aJobIn, type JobOverrides, jobIdAt, someJobs } from './factories.ts';
 export { type Fault, type FaultyStore, faultyStore, type StoreMethod } from './faulty-store.ts';
+export { type MemoryTransportOptions, memoryTransport } from './memory-transport.ts';
 export { TEST_EPOCH, TestClock } from './test-clock.ts';
 export { type TestEngine, testEngine } from './test-engine.ts';
+
+// For whoever writes a store or a transport.
+
+export type { StoreFactory, StoreUnderTest } from './store/bench.ts';
+export { testStore } from './test-store.ts';
+export { type ModelOptions, testStoreAgainstModel } from './test-store-against-model.ts';
+export { testTransport } from './test-transport.ts';
+export type { TransportFactory, TransportUnderTest } from './transport/bench.ts';

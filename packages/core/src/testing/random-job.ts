@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Json } from '../json.ts';
-import { aJob, type JobOverrides } from './factories.ts';
+import type { JobOverrides } from './factories.ts';
 import { TEST_EPOCH } from './test-clock.ts';
 
 /** Any JSON that enqueue lets through, in the form in which JSON text brings it back (no -0). */
@@ -14,7 +14,7 @@ export const anyJson = (): fc.Arbitrary<Json> =>
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value, { nil: null });
 const length = fc.integer({ min: 1, max: 600_000 });
 
-/** Everything about an available job that a claim reads, keeps or writes over. */
+/** Everything about an available, unlimited job that a claim reads, keeps or writes over; some have expired. */
 export const anyOverrides = (): fc.Arbitrary<JobOverrides> =>
   fc.record({
     type: fc.constantFrom('test.job', 'email.send'),
@@ -41,13 +41,9 @@ export const anyOverrides = (): fc.Arbitrary<JobOverrides> =>
       }),
       { maxLength: 3 },
     ),
-    idempotencyKey: maybe(fc.uuid()),
     uniqueKey: maybe(fc.string({ maxLength: 20 })),
     spec: fc.record({
       args: fc.array(anyJson(), { maxLength: 3 }),
       meta: fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), anyJson()),
     }),
   });
-
-/** Available jobs of every kind, unlimited, expired ones among them. */
-export const anyJob = () => anyOverrides().map((overrides) => aJob(overrides));

@@ -15,10 +15,17 @@ export async function openStore(address: string, options: OpenOptions = {}): Pro
       const [path = '', query = ''] = rest.split('?', 2);
       if (path === '') throw badAddress(address, 'it names no file');
       const { sqliteStore } = await import('@waybill/sql/sqlite');
-      return sqliteStore({ path: path.replace(/^\/\/(?=[^/])/, ''), durability: durabilityOf(address, query), ...options });
+      return sqliteStore({
+        path: path.replace(/^\/\/(?=[^/])/, ''),
+        durability: durabilityOf(address, query),
+        ...options,
+      });
     }
     default:
-      throw badAddress(address, scheme === '' ? 'it has no scheme' : `'${scheme}:' is no store that this version knows`);
+      throw badAddress(
+        address,
+        scheme === '' ? 'it has no scheme' : `'${scheme}:' is no store that this version knows`,
+      );
   }
 }
 

@@ -38,7 +38,9 @@ export function checkJobLog(events: readonly WireEvent[], { leaseMs }: { leaseMs
       holder = event;
     } else if (ENDS_A_RUN.has(event.type)) {
       if (event.type === 'job.lease_expired') {
-        expect(Date.parse(event.time) - Date.parse(holder!.time), 'a lease lasts its time').toBeGreaterThanOrEqual(leaseMs);
+        expect(Date.parse(event.time) - Date.parse(holder!.time), 'a lease lasts its time').toBeGreaterThanOrEqual(
+          leaseMs,
+        );
       }
       holder = undefined;
     }

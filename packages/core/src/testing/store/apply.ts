@@ -9,30 +9,27 @@ const APPLIED = { status: 'applied', repeated: false, admitted: [] };
 const REPEATED = { status: 'applied', repeated: true, admitted: [] };
 const LOST = { status: 'lost' };
 
-const OUTCOMES: Outcome[] = [
-  COMPLETED,
-  { kind: 'completed', result: null },
-  FAILED,
-  { kind: 'snoozed', until: TEST_EPOCH + 60_000 },
-  { kind: 'requeued' },
-  { kind: 'cancelled', reason: 'nobody wants it' },
-  DISCARDED,
-  DEAD,
+const OUTCOMES: [name: string, outcome: Outcome][] = [
+  ['completed', COMPLETED],
+  ['completed without a result', { kind: 'completed', result: null }],
+  ['failed', FAILED],
+  ['snoozed', { kind: 'snoozed', until: TEST_EPOCH + 60_000 }],
+  ['requeued', { kind: 'requeued' }],
+  ['cancelled', { kind: 'cancelled', reason: 'nobody wants it' }],
+  ['discarded', DISCARDED],
+  ['discarded and kept', DEAD],
 ];
 
 export function testApply(open: OpenBench): void {
   describe('apply', () => {
-    it.each(OUTCOMES.map((outcome) => [outcome.kind, outcome] as const))(
-      'by lease: %s writes the new row and its events',
-      async (_, outcome) => {
-        const bench = await open();
-        const claimed = await bench.start({ spec: { args: [1], meta: { m: 1 } } });
-        const change = settleChange(claimed, outcome, bench.now);
-        expect(await bench.store.apply([change])).toEqual([APPLIED]);
-        expect(await bench.read(claimed)).toEqual(change.job);
-        expect((await bench.eventsOf(claimed)).slice(2)).toEqual(change.events);
-      },
-    );
+    it.each(OUTCOMES)('by lease: %s writes the new row and its events', async (_, outcome) => {
+      const bench = await open();
+      const claimed = await bench.start({ spec: { args: [1], meta: { m: 1 } } });
+      const change = settleChange(claimed, outcome, bench.now);
+      expect(await bench.store.apply([change])).toEqual([APPLIED]);
+      expect(await bench.read(claimed)).toEqual(change.job);
+      expect((await bench.eventsOf(claimed)).slice(2)).toEqual(change.events);
+    });
 
     it('keeps what never changes, whatever the change carries', async () => {
       const bench = await open();
@@ -72,7 +69,7 @@ export function testApply(open: OpenBench): void {
       expect(await bench.find(unknown)).toBeNull();
     });
 
-    it.each(OUTCOMES.map((outcome) => [outcome.kind, outcome] as const))(
+    it.each(OUTCOMES)(
       'guarantee 10: %s settled again by the same token is applied, and nothing is written',
       async (_, outcome) => {
         const bench = await open();

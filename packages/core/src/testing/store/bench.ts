@@ -95,7 +95,7 @@ export class Bench {
     return jobs!;
   }
 
-  /** Stores a job in a queue of its own and claims it. */
+  /** Stores a job and claims that very one. */
   async start(overrides: JobOverrides = {}, claim: Partial<ClaimRequest> = {}): Promise<Job> {
     const { tenant, id } = await this.add(overrides);
     const [answer] = await this.store.claimById(this.requestById([id], { tenant, ...claim }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JOB_STATES } from '../../job/job.ts';
+import { JOB_STATES, type JobState } from '../../job/job.ts';
 import type { OpenBench } from './bench.ts';
 
 export function testCount(open: OpenBench): void {
@@ -24,6 +24,19 @@ export function testCount(open: OpenBench): void {
         expect(await bench.store.count({ tenant: '', states: [state] }, { atMost: 9 }), state).toBe(1);
       }
       expect(await bench.store.count({ tenant: '', states: [...JOB_STATES] }, { atMost: 99 })).toBe(8);
+    });
+
+    it('counts a job once, whichever states are asked for together', async () => {
+      const bench = await open();
+      await bench.oneInEachState();
+      await bench.add({ expiresAt: bench.now + 60_000 });
+      const size = (state: JobState): number => (state === 'available' ? 2 : 1);
+      for (const one of JOB_STATES) {
+        for (const two of JOB_STATES.filter((state) => state !== one)) {
+          const counted = await bench.store.count({ tenant: '', states: [one, two] }, { atMost: 99 });
+          expect(counted, `${one}, ${two}`).toBe(size(one) + size(two));
+        }
+      }
     });
   });
 }

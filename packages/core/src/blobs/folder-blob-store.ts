@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { invalidField } from '../errors.ts';
+import type { BlobStore } from './blob-store.ts';
+
+/** No dot in front: keeps `..` out, and our own files apart from blobs. */
+const PART = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
+
+/** Where blobs are written before they get their names. Not a possible key. */
+const UNFINISHED = '.unfinished';
+
+/** Keeps each blob as a file below a folder. A blob is there whole or not at all, and on the disk before `put` answers. */
+export function folderBlobStore(folder: string): BlobStore {
+  return {
+    put: async (key, data) => {
+      const target = pathOf(folder, key);
+      const unfinished = join(folder, UNFINISHED, randomUUID());
+      await mkdir(dirname(unfinished), { recursive: true });
+      const firstNew = await mkdir(dirname(target), { recursive: true });
+      try {
+        await writeDurably(unfinished, data);
+        await rename(unfinished, target);
+      } catch (error) {
+        await rm(unfinished, { force: true });
+        throw error;
+      }
+      await syncFolders(dirname(target), firstNew === undefined ? dirname(target) : dirname(firstNew));
+    },
+
+    get: async (key) => {
+      try {
+        return new Uint8Array(await readFile(pathOf(folder, key)));
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw error;
+      }
+    },
+
+    deletePrefix: async (prefix) => {
+      const [parents, start] = splitPrefix(prefix);
+      const parent = join(folder, ...parents);
+      if (start === '') return rm(parent, { recursive: true, force: true });
+      const names = await namesIn(parent);
+      const doomed = names.filter((name) => name.startsWith(start));
+      await Promise.all(doomed.map((name) => rm(join(parent, name), { recursive: true, force: true })));
+    },
+  };
+}
+
+function pathOf(folder: string, key: string): string {
+  const parts = key.split('/');
+  if (parts.every((part) => PART.test(part))) return join(folder, ...parts);
+  throw invalidField('key', "must be names of letters, digits, '.', '_' and '-', joined by slashes.", { key });
+}
+
+/** The folders that the prefix names in full, and how the name below them begins. */
+function splitPrefix(prefix: string): [parents: string[], start: string] {
+  const parts = prefix.split('/');
+  const start = parts.pop()!;
+  // An empty prefix would mean everything; nobody means that.
+  const isWhole = parts.length + start.length > 0 && parts.every((part) => PART.test(part));
+  if (isWhole && (start === '' || PART.test(start))) return [parts, start];
+  throw invalidField('prefix', 'must be the beginning of a key.', { prefix });
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** A folder in place of the blob, or a blob in place of a folder, is no such blob either. */
+const isMissing = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+async function writeDurably(path: string, data: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(data);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** A new name is durable only when the folder that holds it is; so are new folders, up to one that was there. */
+async function syncFolders(deepest: string, last: string): Promise<void> {
+  for (let path = deepest; ; path = dirname(path)) {
+    const handle = await open(path, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    if (path === last || path === dirname(path)) return;
+  }
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { aJobIn, type JobOverrides } from '../testing/factories.ts';
+import { TEST_EPOCH as NOW } from '../testing/test-clock.ts';
+import { chanceOf } from './jitter.ts';
+import { type Job, type JobError, MAX_ERRORS_KEPT } from './job.ts';
+import type { Outcome } from './outcome.ts';
+import { rankOf, seqAt } from './rank.ts';
+import type { RetryOptions } from './retry-policy.ts';
+import { settle } from './settle.ts';
+
+const error = { code: 'boom', message: 'It broke.', type: 'BoomError', details: { big: true } };
+const LATER = NOW + 500;
+
+const active = (retry: RetryOptions = {}, overrides: JobOverrides = {}): Job =>
+  aJobIn('active', { spec: { args: [], meta: {}, retry }, ...overrides });
+
+const typesOf = (job: Job, outcome: Outcome): string[] => settle(job, outcome, LATER).events.map(({ type }) => type);
+
+describe('settle', () => {
+  it('completed: keeps the result and tells how long it took', () => {
+    const next = settle(active(), { kind: 'completed', result: { n: 1 } }, LATER);
+    expect(next.job).toMatchObject({ state: 'completed', result: { n: 1 }, finishedAt: LATER, leaseUntil: null });
+    expect(next.events).toMatchObject([{ type: 'job.completed', data: { duration_ms: 500 } }]);
+  });
+
+  it('failed: waits as long as the policy says, with the error on record', () => {
+    const job = active({ jitter: false, initial_interval: 'PT4S' }, { limitKey: 'k', holdsSlot: true });
+    const next = settle(job, { kind: 'failed', error }, LATER);
+    const due = LATER + 4000;
+    expect(next.job).toMatchObject({ state: 'retryable', outcome: 'failed', scheduledAt: due, nextAt: due });
+    expect(next.job).toMatchObject({ retryDelayMs: 4000, seq: seqAt(due, job.seq), holdsSlot: false, attempt: 1 });
+    expect(next.job.errors).toEqual([{ ...error, attempt: 1, run: 1, occurredAt: LATER }]);
+    expect(next.events).toMatchObject([
+      { type: 'job.failed', data: { error: { code: 'boom', message: 'It broke.', type: 'BoomError' } } },
+      { type: 'job.retrying', data: { next_retry_at: new Date(due).toISOString(), delay_ms: 4000, max_attempts: 3 } },
+    ]);
+  });
+
+  it('failed: events tell which error and not its details', () => {
+    const { events } = settle(active(), { kind: 'failed', error }, LATER);
+    expect(JSON.stringify(events)).not.toContain('details');
+  });
+
+  it('failed: details too large for a row are replaced by their length', () => {
+    const details = 'x'.repeat(8_191);
+    const next = settle(active(), { kind: 'failed', error: { ...error, details } }, LATER);
+    expect(next.job.errors[0]!.details).toEqual({ truncated: true, length: 8_193 });
+  });
+
+  it('failed: two servers compute the same jitter for one run', () => {
+    const job = active();
+    const delay = settle(job, { kind: 'failed', error }, LATER).job.retryDelayMs;
+    expect(delay).toBe(Math.round(1000 * (0.5 + chanceOf(job.id, job.run))));
+  });
+
+  it.each([
+    ['the attempts are used up', { max_attempts: 1 }, error],
+    ['no attempt was allowed', { max_attempts: 0 }, error],
+    ['the worker says it is final', {}, { ...error, retryable: false }],
+    ['the policy says it is final', { non_retryable_errors: ['BoomError'] }, error],
+  ])('failed: gives up when %s', (_, retry, failure) => {
+    const next = settle(active(retry), { kind: 'failed', error: failure }, LATER);
+    expect(next.job).toMatchObject({ state: 'discarded', outcome: 'failed', dead: false, nextAt: null });
+    expect(next.events).toMatchObject([
+      { type: 'job.failed' },
+      { type: 'job.discarded', data: { total_attempts: 1, dead_letter: false, last_error: { code: 'boom' } } },
+    ]);
+  });
+
+  it.each([
+    ['dead_letter', undefined, true],
+    ['discard', undefined, false],
+    ['dead_letter', false, false],
+    ['discard', true, true],
+  ] as const)('discarded: policy %s, worker says %s, kept: %s', (on_exhaustion, deadLetter, dead) => {
+    const outcome: Outcome = { kind: 'discarded', error, ...(deadLetter === undefined ? {} : { deadLetter }) };
+    expect(settle(active({ on_exhaustion }), outcome, LATER).job).toMatchObject({ state: 'discarded', dead });
+  });
+
+  it('failed for good: kept as a dead letter when the policy says so', () => {
+    const job = active({ max_attempts: 1, on_exhaustion: 'dead_letter' });
+    expect(settle(job, { kind: 'failed', error }, LATER).job.dead).toBe(true);
+  });
+
+  it('snoozed: neither a failure nor an attempt', () => {
+    const job = active({}, { limitKey: 'k', holdsSlot: true });
+    const next = settle(job, { kind: 'snoozed', until: LATER + 1000 }, LATER);
+    expect(next.job).toMatchObject({ state: 'retryable', attempt: 0, run: 1, errors: [], holdsSlot: false });
+    expect(next.job).toMatchObject({ scheduledAt: LATER + 1000, seq: seqAt(LATER + 1000, job.seq) });
+    expect(settle(job, { kind: 'snoozed', until: 0 }, LATER).job.scheduledAt).toBe(LATER);
+  });
+
+  it('requeued: keeps its place, its slot and its attempt', () => {
+    const job = active({}, { limitKey: 'k', holdsSlot: true, priority: 3 });
+    const next = settle(job, { kind: 'requeued', error }, LATER);
+    expect(next.job).toMatchObject({ state: 'available', attempt: 0, run: 1, holdsSlot: true, enqueuedAt: LATER });
+    expect(next.job.rank).toBe(rankOf(3, job.seq));
+    expect(next.events).toMatchObject([{ type: 'job.requeued', data: { reason: 'It broke.' } }]);
+  });
+
+  it('cancelled: tells the reason', () => {
+    const next = settle(active(), { kind: 'cancelled', reason: 'why not' }, LATER);
+    expect(next.events).toMatchObject([{ type: 'job.cancelled', data: { reason: 'why not' } }]);
+  });
+
+  it('guarantee 4: an end is told by exactly one terminal event, and a wait by none', () => {
+    expect(typesOf(active(), { kind: 'completed', result: null })).toEqual(['job.completed']);
+    expect(typesOf(active(), { kind: 'discarded', error })).toEqual(['job.failed', 'job.discarded']);
+    expect(typesOf(active(), { kind: 'failed', error })).toEqual(['job.failed', 'job.retrying']);
+    expect(typesOf(active(), { kind: 'snoozed', until: LATER })).toEqual(['job.snoozed']);
+    expect(typesOf(active(), { kind: 'requeued' })).toEqual(['job.requeued']);
+  });
+
+  it('keeps the newest errors only', () => {
+    const old: JobError = { code: 'old', message: '', attempt: 1, run: 1, occurredAt: NOW };
+    const errors = Array.from({ length: MAX_ERRORS_KEPT }, (_, run) => ({ ...old, run }));
+    const kept = settle(active({}, { errors }), { kind: 'failed', error }, LATER).job.errors;
+    expect(kept).toHaveLength(MAX_ERRORS_KEPT);
+    expect(kept[0]!.run).toBe(1);
+    expect(kept.at(-1)!.code).toBe('boom');
+  });
+});

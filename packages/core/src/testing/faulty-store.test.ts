@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../store/memory/memory-store.ts';
+import { aJob } from './factories.ts';
+import { type Fault, faultyStore } from './faulty-store.ts';
+import { TestClock } from './test-clock.ts';
+
+const over = (plan: readonly Fault[]) => {
+  const clock = new TestClock();
+  return faultyStore(memoryStore({ clock }), plan);
+};
+
+const everything = { filter: { tenant: '' }, limit: 10 };
+
+describe('faultyStore', () => {
+  it('before: throws, and nothing has happened', async () => {
+    const store = over([{ method: 'insert', call: 1, when: 'before' }]);
+    await expect(store.insert([{ jobs: [aJob()] }])).rejects.toThrow('broke before the effect of insert, call 1');
+    expect((await store.list(everything)).items).toEqual([]);
+  });
+
+  it('after: throws, and it has happened', async () => {
+    const store = over([{ method: 'insert', call: 1, when: 'after' }]);
+    const made = aJob();
+    await expect(store.insert([{ jobs: [made] }])).rejects.toThrow('broke after the effect of insert, call 1');
+    expect((await store.list(everything)).items).toEqual([made.job]);
+    expect(await store.insert([{ jobs: [made] }])).toMatchObject([{ status: 'exists' }]);
+  });
+
+  it('fails the call that the plan names and no other, and counts them all', async () => {
+    const store = over([{ method: 'ping', call: 2, when: 'before' }]);
+    await store.ping();
+    await expect(store.ping()).rejects.toThrow();
+    await store.ping();
+    expect([store.calls('ping'), store.calls('insert')]).toEqual([3, 0]);
+  });
+
+  it('reaches into the groups', async () => {
+    const error = new TypeError('mine');
+    const store = over([
+      { method: 'limits.set', call: 1, when: 'after', error },
+      { method: 'events.end', call: 1, when: 'before', error },
+      { method: 'queues.setPaused', call: 1, when: 'after', error },
+      { method: 'workflows.advance', call: 1, when: 'before', error },
+      { method: 'workers.beat', call: 1, when: 'after', error },
+    ]);
+    await expect(store.limits.set({ tenant: '', key: 'k', concurrency: 4 })).rejects.toBe(error);
+    expect(await store.limits.get('', 'k')).toMatchObject({ concurrency: 4 });
+    await expect(store.events.end()).rejects.toBe(error);
+    await expect(store.queues.setPaused('', 'q', true)).rejects.toBe(error);
+    expect(await store.queues.list('')).toMatchObject([{ name: 'q', paused: true }]);
+    await expect(store.workflows.advance({ tenant: '', parent: 'x', now: 0 })).rejects.toBe(error);
+    await expect(store.workers.beat({ tenant: '', id: 'w', activeJobs: 0, now: 0 })).rejects.toBe(error);
+    expect(await store.workers.list('')).toHaveLength(1);
+    expect(store.calls('limits.get')).toBe(1);
+  });
+
+  it('takes faults that are added while it is in use', async () => {
+    const plan: Fault[] = [];
+    const store = over(plan);
+    await store.ping();
+    plan.push({ method: 'ping', call: store.calls('ping') + 1, when: 'before' });
+    await expect(store.ping()).rejects.toThrow();
+  });
+});

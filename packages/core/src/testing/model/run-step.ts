@@ -1,0 +1,253 @@
+import { expect } from 'vitest';
+import { isFinished, JOB_STATES, type Job } from '../../job/job.ts';
+import type { Outcome } from '../../job/outcome.ts';
+import type { ApplyAnswer, Change } from '../../store/apply.ts';
+import type { ClaimRequest } from '../../store/claim.ts';
+import type { Store } from '../../store/store.ts';
+import { settleChange, versionChange } from '../changes.ts';
+import type { JobOverrides } from '../factories.ts';
+import type { JobPlan, SettlePlan, Step } from './steps.ts';
+import { sorted, type World } from './world.ts';
+
+type StepOf<D extends Step['do']> = Extract<Step, { do: D }>;
+
+/** Does one step to the store and to the model, the way the engine would, and compares what they answer. */
+export async function runStep(world: World, step: Step): Promise<void> {
+  switch (step.do) {
+    case 'insert':
+      return insert(world, step);
+    case 'insertAgain':
+      return insertAgain(world, step);
+    case 'insertFlow':
+      return insertFlow(world, step);
+    case 'claim':
+      return claim(world, step);
+    case 'claimAgain':
+      return claimAgain(world, step);
+    case 'claimById':
+      return claimById(world, step);
+    case 'settle':
+      return settle(world, step);
+    case 'extend':
+      return extend(world, step);
+    case 'command':
+      return command(world, step);
+    case 'cancelLate':
+      return cancelLate(world, step);
+    case 'sweep':
+      return sweep(world);
+    case 'pause':
+    case 'resume':
+      return setPaused(world, step);
+    case 'limit': {
+      const { tenant, key, concurrency } = step;
+      await world.both('limits.set', (store) => store.limits.set({ tenant, key, concurrency }));
+      return;
+    }
+    case 'wait':
+      return world.clock.advance(step.ms);
+    case 'prune':
+      return prune(world, step);
+    case 'list': {
+      const filter = {
+        tenant: step.tenant,
+        ...(step.states && { states: step.states }),
+        ...(step.queues && { queues: step.queues }),
+      };
+      await world.both('list', (store) => world.listAll(store, filter, step.limit));
+      return;
+    }
+  }
+}
+
+function overridesOf(world: World, tenant: string, plan: JobPlan): JobOverrides {
+  const { queue, priority, timeoutMs, visibilityMs, limitKey, idempotencyKey } = plan;
+  const at = (ms: number | null) => (ms === null ? null : world.now + ms);
+  const common = { tenant, queue, priority, timeoutMs, visibilityMs, limitKey, idempotencyKey };
+  const spec = { args: [{ n: world.jobs.length }], meta: {}, ...(plan.retry && { retry: plan.retry }) };
+  if (plan.pending) return { ...common, spec, state: 'pending', expiresAt: at(plan.expiresMs) };
+  return { ...common, spec, scheduledAt: at(plan.delayMs), expiresAt: at(plan.expiresMs) };
+}
+
+async function insert(world: World, { tenant, groups }: StepOf<'insert'>): Promise<void> {
+  const made = groups.map((plans) => ({ jobs: plans.map((plan) => world.newJob(overridesOf(world, tenant, plan))) }));
+  await world.both('insert', (store) => store.insert(made));
+}
+
+/** A repeated call in the company of a new one: neither may go in. */
+async function insertAgain(world: World, { known, other }: StepOf<'insertAgain'>): Promise<void> {
+  // An id that was pruned may come back as a new job, which begins its events again: not what this is about.
+  const key = world.pick(await world.inState(...JOB_STATES), known);
+  if (!key) return;
+  const fresh = world.newJob({ ...overridesOf(world, key.tenant, other), idempotencyKey: null });
+  const again = world.newJob({ ...overridesOf(world, key.tenant, other), idempotencyKey: null, id: key.id });
+  await world.both('insert again', (store) => store.insert([{ jobs: [fresh, again] }]));
+}
+
+async function insertFlow(world: World, { tenant, parents, child }: StepOf<'insertFlow'>): Promise<void> {
+  const workflowId = `flow-${world.jobs.length}`;
+  const node = (name: string) => ({ workflowId, node: name });
+  // First in their queue, so that many of them come to run.
+  const parent = { tenant, queue: 'a', priority: 100 };
+  const jobs = Array.from({ length: parents }, (_, i) => world.newJob({ ...parent, ...node(`parent-${i}`) }));
+  const last = { ...overridesOf(world, tenant, { ...child, pending: true }), idempotencyKey: null, ...node('child') };
+  const joined = world.newJob(last);
+  const edges = jobs.map(({ job }) => ({ parent: job.id, child: joined.job.id }));
+  await world.both('insert flow', (store) => store.insert([{ jobs: [...jobs, joined], edges }]));
+}
+
+async function claim(world: World, { tenant, queues, limit, worker, leaseMs }: StepOf<'claim'>): Promise<void> {
+  const lease = { claimId: world.nextClaimId(), workerId: worker, leaseMs, now: world.now };
+  const request: ClaimRequest = { tenant, queues, limit, ...lease };
+  world.claims.push(request);
+  if (world.real.capabilities.ordering === 'strict') {
+    const [jobs] = await world.both('claim', (store) => store.claim([request]));
+    world.leases.push(...jobs!);
+    return;
+  }
+  // No exact order is promised: the model takes what the store took, which it can only where that was claimable.
+  const [jobs] = await world.real.claim([request]);
+  expect(jobs!.length).toBeLessThanOrEqual(limit);
+  const answers = await world.model.claimById({ tenant, ids: jobs!.map((job) => job.id), ...lease });
+  expect(jobs!.map((job) => ({ status: 'claimed', job }))).toEqual(answers);
+  world.leases.push(...jobs!);
+}
+
+async function claimAgain(world: World, step: StepOf<'claimAgain'>): Promise<void> {
+  const request = world.pick(world.claims, step.claim);
+  if (!request) return;
+  const { tenant, claimId } = request;
+  // Without a job still held, whether the id was used before is not for every store to know.
+  const held = await world.listAll(world.model, { tenant, states: ['active'] }, 100);
+  if (!held.some((job) => job.claimId === claimId)) return;
+  await world.both('claim again', async (store) => sorted((await store.claim([{ ...request, now: world.now }]))[0]!));
+}
+
+async function claimById(world: World, { jobs, worker }: StepOf<'claimById'>): Promise<void> {
+  const keys = jobs.map((index) => world.pick(world.jobs, index)).filter((key) => key !== undefined);
+  const ids = [...new Set(keys.map((key) => key.id))];
+  // Those of the other tenant are unknown to this one.
+  const tenant = keys[0]?.tenant ?? '';
+  const lease = { claimId: world.nextClaimId(), workerId: worker, leaseMs: 30_000, now: world.now };
+  world.claims.push({ tenant, queues: [], limit: 0, ...lease });
+  const answers = await world.both('claimById', (store) => store.claimById({ tenant, ids, ...lease }));
+  for (const answer of answers) if (answer.status === 'claimed') world.leases.push(answer.job);
+}
+
+function outcomeOf(kind: SettlePlan['kind'], now: number): Outcome {
+  const error = { code: 'boom', message: 'It broke.' };
+  switch (kind) {
+    case 'completed':
+      return { kind, result: { at: now } };
+    case 'failed':
+      return { kind, error };
+    case 'fatal':
+      return { kind: 'failed', error: { ...error, retryable: false } };
+    case 'snoozed':
+      return { kind, until: now + 2000 };
+    case 'requeued':
+    case 'cancelled':
+      return { kind };
+    case 'discarded':
+      return { kind, error };
+    case 'dead':
+      return { kind: 'discarded', error, deadLetter: true };
+  }
+}
+
+/** By whatever lease was ever given: most of the older ones are stale, some were settled before. */
+async function settle(world: World, { plans }: StepOf<'settle'>): Promise<void> {
+  const changes = plans.flatMap(({ lease, kind }) => {
+    const claimed = world.pick(world.leases, lease);
+    return claimed ? [settleChange(claimed, outcomeOf(kind, world.now), world.now)] : [];
+  });
+  await applyAll(world, 'settle', changes);
+}
+
+async function extend(world: World, { lease, by, leaseMs }: StepOf<'extend'>): Promise<void> {
+  const claimed = world.pick(world.leases, lease);
+  if (!claimed) return;
+  const { tenant, id, run, claimId, workerId } = claimed;
+  const speaker =
+    by === 'token' ? { run, claimId: claimId! } : by === 'worker' ? { workerId: workerId! } : ('anyone' as const);
+  await world.both('extend', (store) => store.extend([{ tenant, id, by: speaker, leaseMs, now: world.now }]));
+}
+
+const FITS = { activate: ['pending'], replay: ['discarded'], forget: ['discarded'], cancel: JOB_STATES } as const;
+
+async function command(world: World, step: StepOf<'command'>): Promise<void> {
+  const key = world.pick(await world.inState(...FITS[step.command]), step.job);
+  if (!key) return;
+  await world.both(step.command, async (store) => {
+    const [row] = await store.get([key]);
+    const change = row && versionChange(row, { do: step.command }, world.now);
+    return change ? tidy(await store.apply([change])) : null;
+  });
+}
+
+/** A heartbeat comes between reading the row and writing it. */
+async function cancelLate(world: World, step: StepOf<'cancelLate'>): Promise<void> {
+  const key = world.pick(await world.inState('active'), step.job);
+  if (!key) return;
+  await world.both('cancel late', async (store) => {
+    const [row] = await store.get([key]);
+    const change = row && versionChange(row, { do: 'cancel' }, world.now);
+    const beat = await store.extend([{ ...key, by: 'anyone', leaseMs: 12_345, now: world.now }]);
+    return change ? [beat, tidy(await store.apply([change]))] : null;
+  });
+}
+
+async function sweep(world: World): Promise<void> {
+  const { now } = world;
+  await world.both('due, two at most', async (store) => {
+    const { jobs, nextAt } = await store.due({ now, limit: 2 });
+    return [jobs.map((job) => job.nextAt), nextAt];
+  });
+  const due = await world.both('due', async (store) => {
+    const { jobs, nextAt } = await store.due({ now, limit: 10_000 });
+    return { jobs: sorted(jobs), nextAt };
+  });
+  const changes = due.jobs.map((job) => versionChange(job, { do: 'tick' }, now)).filter((change) => change !== null);
+  await applyAll(world, 'tick', changes);
+  for (const { tenant, id } of due.jobs.filter((job) => isFinished(job.state))) {
+    const advance = async (store: Store): Promise<Job[]> =>
+      sorted((await store.workflows.advance({ tenant, parent: id, now })).dispatched);
+    await world.both('advance', advance);
+  }
+}
+
+async function setPaused(world: World, { do: verb, tenant, queue }: StepOf<'pause' | 'resume'>): Promise<void> {
+  const name = `${tenant}/${queue}`;
+  // Whether resuming a queue that nobody knows makes it known is left to the store.
+  if (verb === 'resume' && !world.paused.has(name)) return;
+  world.paused.add(name);
+  await world.both(verb, (store) => store.queues.setPaused(tenant, queue, verb === 'pause'));
+}
+
+/** Slices may be cut differently; what is gone at the end may not. */
+async function prune(world: World, { keepMs }: StepOf<'prune'>): Promise<void> {
+  const before = world.now - keepMs;
+  const request = { finishedBefore: before, deadBefore: before - 10_000, eventsBefore: before, limit: 10 };
+  await world.both('prune', async (store) => {
+    const removed = { jobs: 0, events: 0 };
+    for (let [more, calls] = [true, 0]; more; calls++) {
+      expect(calls, 'every call that leaves more removes some').toBeLessThan(1000);
+      const answer = await store.prune(request);
+      removed.jobs += answer.jobs;
+      removed.events += answer.events;
+      more = answer.more;
+    }
+    return removed;
+  });
+}
+
+/** A batch need not be applied in order, which shows only in who gets a slot: limited jobs go one by one. */
+async function applyAll(world: World, what: string, changes: readonly Change[]): Promise<void> {
+  const limited = changes.filter(({ job }) => job.limitKey !== null);
+  const free = changes.filter(({ job }) => job.limitKey === null);
+  if (free.length > 0) await world.both(what, async (store) => tidy(await store.apply(free)));
+  for (const change of limited) await world.both(what, async (store) => tidy(await store.apply([change])));
+}
+
+const tidy = (answers: readonly ApplyAnswer[]): ApplyAnswer[] =>
+  answers.map((answer) => (answer.status === 'applied' ? { ...answer, admitted: sorted(answer.admitted) } : answer));

@@ -1,0 +1,151 @@
+import { expect } from 'vitest';
+import type { JobEvent } from '../../events/job-event.ts';
+import type { Job, JobState } from '../../job/job.ts';
+import type { ClaimRequest } from '../../store/claim.ts';
+import type { NewJob } from '../../store/insert.ts';
+import type { JobFilter, JobKey } from '../../store/query.ts';
+import type { Store } from '../../store/store.ts';
+import { aJob, type JobOverrides, jobIdAt } from '../factories.ts';
+import type { TestClock } from '../test-clock.ts';
+import { LIMIT_KEYS, QUEUES, TENANTS } from './steps.ts';
+
+/** More than there ever is, where a limit would cut between rows that no rule puts in order. */
+const ALL = 10_000;
+
+const byId = <T extends JobKey>(a: T, b: T): number => (a.tenant + a.id < b.tenant + b.id ? -1 : 1);
+
+export const sorted = (jobs: readonly Job[]): Job[] => jobs.toSorted(byId);
+
+const inOrder = (events: readonly JobEvent[]): JobEvent[] =>
+  events.toSorted((a, b) => {
+    const [one, two] = [`${a.tenant}/${a.jobId}`, `${b.tenant}/${b.jobId}`];
+    return one === two ? a.sequence - b.sequence : one < two ? -1 : 1;
+  });
+
+/** The store under test and the model, side by side, and what the test remembers of both. */
+export class World {
+  readonly real: Store;
+  readonly model: Store;
+  readonly clock: TestClock;
+  /** Everything that was ever handed in, whether it was stored or not. */
+  readonly jobs: JobKey[] = [];
+  /** Rows as claimed: what a worker settles with, however late. */
+  readonly leases: Job[] = [];
+  readonly claims: ClaimRequest[] = [];
+  readonly paused = new Set<string>();
+  /** Every event that was ever read, as the log loses old ones to pruning. */
+  readonly seen: JobEvent[] = [];
+  readonly #cursors = new Map<Store, string>();
+  readonly #holders = new Map<string, number>();
+  #made = 0;
+
+  constructor(real: Store, model: Store, clock: TestClock) {
+    this.real = real;
+    this.model = model;
+    this.clock = clock;
+  }
+
+  get now(): number {
+    return this.clock.now();
+  }
+
+  /** Does the same to both and holds the answers against each other. */
+  async both<T>(what: string, act: (store: Store) => Promise<T>): Promise<T> {
+    const real = await act(this.real);
+    const model = await act(this.model);
+    expect(real, `${what}: the store answers as the model does`).toEqual(model);
+    return real;
+  }
+
+  /** Zero is the newest. */
+  pick<T>(from: readonly T[], index: number): T | undefined {
+    return from.length === 0 ? undefined : from.at(-1 - (index % from.length));
+  }
+
+  /**
+   * Ids and sequence numbers count from the start of the run, since a retry's delay comes from the id: the same steps
+   * must give the same run when they are shrunk. The last digits of `seq` are never shared, so no ranks are equal.
+   */
+  newJob(overrides: JobOverrides): NewJob {
+    this.#made += 1;
+    const id = jobIdAt(this.now, this.#made);
+    const made = aJob({ id, seq: this.now * 1000 + this.#made, createdAt: this.now, ...overrides });
+    this.jobs.push({ tenant: made.job.tenant, id: made.job.id });
+    return made;
+  }
+
+  /** Jobs that are now in one of the given states. */
+  async inState(...states: JobState[]): Promise<JobKey[]> {
+    const rows = await this.model.get(this.jobs);
+    return this.jobs.filter((_, index) => states.includes(rows[index]?.state as JobState));
+  }
+
+  nextClaimId(): string {
+    return `claim-${this.claims.length + 1}-${this.leases.length}`;
+  }
+
+  /** Events of a step are in the log when it has answered; order is promised within a job. */
+  async followEvents(): Promise<void> {
+    const fresh = await this.both('events', async (store) => {
+      const events = await this.#readNew(store);
+      return inOrder(events);
+    });
+    this.seen.push(...fresh);
+  }
+
+  async #readNew(store: Store): Promise<JobEvent[]> {
+    const events: JobEvent[] = [];
+    for (let atEnd = false; !atEnd; ) {
+      const after = this.#cursors.get(store);
+      const page = await store.events.read({ limit: 7, ...(after === undefined ? {} : { after }) });
+      events.push(...page.events.map(({ cursor: _, ...event }) => event));
+      this.#cursors.set(store, page.cursor);
+      atEnd = page.atEnd;
+    }
+    return events;
+  }
+
+  /** A limit may be lowered under its holders, but no slot is ever given beyond it. */
+  async checkLimits(): Promise<void> {
+    for (const tenant of TENANTS) {
+      for (const key of LIMIT_KEYS) {
+        const info = await this.both('limits.get', (store) => store.limits.get(tenant, key));
+        if (!info) continue;
+        const before = this.#holders.get(`${tenant}/${key}`) ?? 0;
+        expect(info.holders, 'guarantee 7').toBeLessThanOrEqual(Math.max(info.concurrency, before));
+        this.#holders.set(`${tenant}/${key}`, info.holders);
+      }
+    }
+  }
+
+  async listAll(store: Store, filter: JobFilter, limit: number): Promise<Job[]> {
+    const jobs: Job[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await store.list({ filter, limit, ...(cursor === undefined ? {} : { cursor }) });
+      jobs.push(...page.items);
+      if (page.cursor === undefined) return jobs;
+      cursor = page.cursor;
+    }
+  }
+
+  /** Everything that can be asked for, after the last step. Answers the rows that are left. */
+  async compareAll(): Promise<Job[]> {
+    const rows: Job[] = [];
+    for (const tenant of TENANTS) {
+      rows.push(...(await this.both('rows', (store) => this.listAll(store, { tenant }, 100))));
+      await this.both('queues', async (store) => (await store.queues.list(tenant)).map(byName).sort());
+      for (const queue of QUEUES) {
+        await this.both('count', (store) => store.count({ tenant, queues: [queue] }, { atMost: 5 }));
+      }
+    }
+    await this.both('due', async (store) => sorted((await store.due({ now: this.now, limit: ALL })).jobs));
+    await this.both('log', async (store) => {
+      const { events } = await store.events.read({ limit: ALL });
+      return inOrder(events.map(({ cursor: _, ...event }) => event));
+    });
+    return rows;
+  }
+}
+
+const byName = ({ tenant, name, paused }: { tenant: string; name: string; paused: boolean }): string =>
+  JSON.stringify([tenant, name, paused]);

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { LoggedEvent } from '../../events/job-event.ts';
+import { type Bench, COMPLETED, DISCARDED, FAILED, type OpenBench, plainEvent } from './bench.ts';
+
+const typesOf = (events: readonly LoggedEvent[]): string[] => events.map((event) => event.type);
+
+/** Three jobs with a history each, in two queues and of two tenants; twelve events. */
+async function makeHistory(bench: Bench) {
+  const a = await bench.start({ queue: 'a' });
+  const b = await bench.start({ queue: 'b' });
+  const c = await bench.start({ queue: 'a', tenant: 'acme' });
+  await bench.settle(a, FAILED);
+  await bench.settle(b, COMPLETED);
+  await bench.settle(c, DISCARDED);
+  await bench.command(a, { do: 'cancel' });
+  return { a, b, c };
+}
+
+export function testEvents(open: OpenBench): void {
+  describe('events', () => {
+    it('are in the log as soon as the call has answered, whole and in commit order', async () => {
+      const bench = await open();
+      const made = bench.make();
+      await bench.insert(made);
+      expect((await bench.log()).map(plainEvent)).toEqual(made.events);
+      const [claimed] = await bench.claim();
+      expect(typesOf(await bench.log())).toEqual(['job.enqueued', 'job.started']);
+      const other = await bench.add();
+      await bench.settle(claimed!, FAILED);
+      const log = await bench.log();
+      expect(typesOf(log)).toEqual(['job.enqueued', 'job.started', 'job.enqueued', 'job.failed', 'job.retrying']);
+      expect(log.map((event) => event.jobId === other.id)).toEqual([false, false, true, false, false]);
+    });
+
+    it('guarantee 4: a job’s events are ordered and gap-free, and its version is their number', async () => {
+      const bench = await open();
+      for (const job of Object.values(await makeHistory(bench))) {
+        const events = await bench.eventsOf(job);
+        expect(events.map((event) => event.sequence)).toEqual(events.map((_, index) => index + 1));
+        expect((await bench.read(job)).version).toBe(events.length);
+      }
+    });
+
+    it.each([1, 2, 3, 5, 12, 100])('pages of %i give every event once', async (limit) => {
+      const bench = await open();
+      await makeHistory(bench);
+      const whole = await bench.log({}, { limit: 1000 });
+      expect(whole).toHaveLength(12);
+      expect(await bench.log({}, { limit })).toEqual(whole);
+    });
+
+    it('the cursor of an event continues right behind it', async () => {
+      const bench = await open();
+      await makeHistory(bench);
+      const whole = await bench.log();
+      for (const [index, { cursor }] of whole.entries()) {
+        expect(await bench.log({}, { after: cursor })).toEqual(whole.slice(index + 1));
+      }
+    });
+
+    it('filters by tenant, type, queue and job, page by page', async () => {
+      const bench = await open();
+      const { a, b, c } = await makeHistory(bench);
+      const whole = await bench.log();
+      const is = (test: (event: LoggedEvent) => boolean) => whole.filter(test);
+      for (const limit of [1, 2, 100]) {
+        expect(await bench.log({ tenant: 'acme' }, { limit })).toEqual(is((e) => e.tenant === 'acme'));
+        expect(await bench.log({ types: ['job.started'] }, { limit })).toEqual(is((e) => e.type === 'job.started'));
+        expect(await bench.log({ queues: ['a'] }, { limit })).toEqual(is((e) => e.queue === 'a'));
+        expect(await bench.log({ jobIds: [b.id, c.id] }, { limit })).toEqual(is((e) => e.jobId !== a.id));
+        const both = is((e) => e.tenant === '' && e.queue === 'a' && e.type === 'job.failed');
+        expect(both).toHaveLength(1);
+        expect(await bench.log({ tenant: '', queues: ['a'], types: ['job.failed'] }, { limit })).toEqual(both);
+      }
+    });
+
+    it('a filter that lets nothing through moves the cursor all the same', async () => {
+      const bench = await open();
+      await makeHistory(bench);
+      let page = await bench.store.events.read({ filter: { queues: ['none'] }, limit: 2 });
+      for (let calls = 0; !page.atEnd; calls++) {
+        expect(calls).toBeLessThan(20);
+        page = await bench.store.events.read({ filter: { queues: ['none'] }, limit: 2, after: page.cursor });
+      }
+      expect(page.events).toEqual([]);
+      expect(await bench.log({}, { after: page.cursor })).toEqual([]);
+      const late = await bench.add();
+      expect((await bench.log({}, { after: page.cursor })).map((event) => event.jobId)).toEqual([late.id]);
+    });
+
+    it('the end of the log is behind everything so far and before everything to come', async () => {
+      const bench = await open();
+      const empty = await bench.store.events.end();
+      await makeHistory(bench);
+      expect(await bench.log({}, { after: empty })).toHaveLength(12);
+      const end = await bench.store.events.end();
+      expect(await bench.store.events.read({ after: end, limit: 5 })).toMatchObject({ events: [], atEnd: true });
+      const job = await bench.add();
+      expect((await bench.log({}, { after: end })).map((event) => event.jobId)).toEqual([job.id]);
+    });
+
+    it('guarantee 4: a reader that follows concurrent writers misses nothing and sees nothing twice', async () => {
+      const bench = await open();
+      const seen: LoggedEvent[] = [];
+      let after = await bench.store.events.end();
+      let writing = true;
+      const follow = async () => {
+        for (let atEnd = false; writing || !atEnd; ) {
+          const last = !writing;
+          const page = await bench.store.events.read({ after, limit: 7 });
+          seen.push(...page.events);
+          after = page.cursor;
+          atEnd = page.atEnd && last;
+          // Gives writers a turn when reading needs no input or output of its own.
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      };
+      const write = async () => {
+        for (let i = 0; i < 5; i++) await bench.settle(await bench.start(), COMPLETED);
+      };
+      const reader = follow();
+      await Promise.all(Array.from({ length: 10 }, write));
+      writing = false;
+      await reader;
+      expect(seen).toHaveLength(150);
+      expect(new Set(seen.map((event) => event.cursor)).size).toBe(150);
+      const byJob = Map.groupBy(seen, (event) => event.jobId);
+      for (const events of byJob.values()) expect(events.map((event) => event.sequence)).toEqual([1, 2, 3]);
+    });
+  });
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { testApply } from './store/apply.ts';
+import { benchFor, type StoreFactory } from './store/bench.ts';
+import { testClaim } from './store/claim.ts';
+import { testClaimById } from './store/claim-by-id.ts';
+import { testCount } from './store/count.ts';
+import { testDue } from './store/due.ts';
+import { testEvents } from './store/events.ts';
+import { testExtend } from './store/extend.ts';
+import { testGet } from './store/get.ts';
+import { testInsert } from './store/insert.ts';
+import { testLimits } from './store/limits.ts';
+import { testList } from './store/list.ts';
+import { testPrune } from './store/prune.ts';
+import { testQueues } from './store/queues.ts';
+import { testTenants } from './store/tenants.ts';
+import { testWake } from './store/wake.ts';
+import { testWorkers } from './store/workers.ts';
+import { testWorkflows } from './store/workflows.ts';
+
+const PARTS = [
+  testInsert,
+  testGet,
+  testList,
+  testCount,
+  testClaim,
+  testClaimById,
+  testApply,
+  testExtend,
+  testDue,
+  testPrune,
+  testEvents,
+  testQueues,
+  testLimits,
+  testWorkflows,
+  testWorkers,
+  testTenants,
+  testWake,
+];
+
+/** The contract of a Store, split by its verbs. The factory makes a fresh, empty store for every test. */
+export function testStore(name: string, factory: StoreFactory): void {
+  const open = benchFor(factory);
+  describe(`${name} keeps the store contract`, () => {
+    it('answers a ping and tells the clock it goes by', async () => {
+      const { store, clock } = await open();
+      await store.ping();
+      expect(store.clock.now()).toBe(clock.now());
+    });
+
+    for (const part of PARTS) part(open);
+  });
+}

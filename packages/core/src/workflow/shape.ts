@@ -1,0 +1,154 @@
+import { Fields, isObject } from '../check.ts';
+import type { JobRequest } from '../enqueue/envelope.ts';
+import { invalidField } from '../errors.ts';
+import type { Json } from '../json.ts';
+
+export const WORKFLOW_TYPES = ['chain', 'group', 'batch', 'dag'] as const;
+export type WorkflowType = (typeof WORKFLOW_TYPES)[number];
+
+export const FAILURE_POLICIES = ['stop', 'continue'] as const;
+export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
+
+export const CALLBACKS = ['on_success', 'on_failure', 'on_complete'] as const;
+export type Callback = (typeof CALLBACKS)[number];
+
+/** One job of a workflow and the nodes that must complete before it. */
+export interface NodeShape {
+  name: string;
+  request: JobRequest;
+  parents: readonly string[];
+}
+
+export interface WorkflowShape {
+  type: WorkflowType;
+  name: string | null;
+  failurePolicy: FailurePolicy;
+  nodes: readonly NodeShape[];
+  callbacks: Partial<Record<Callback, JobRequest>>;
+}
+
+export const MAX_NODES = 10_000;
+const MAX_NAME = 255;
+const MAX_PARENTS = 1_000;
+const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
+
+/** Reads a workflow as a producer writes it: a chain, a group, a batch, or any graph of nodes with `depends_on`. */
+export function checkWorkflow(request: unknown): WorkflowShape {
+  const fields = new Fields(request);
+  const type = fields.oneOf('type', WORKFLOW_TYPES) ?? (fields.has('nodes') ? 'dag' : undefined);
+  if (type === undefined) throw invalidField('type', `is required: one of ${WORKFLOW_TYPES.join(', ')}.`);
+  const nodes = nodesOf(fields, type, '');
+  if (nodes.length > MAX_NODES)
+    throw invalidField(listName(type), `must have at most ${MAX_NODES} jobs.`, { max: MAX_NODES });
+  return {
+    type,
+    name: fields.string('name', { max: MAX_NAME }) ?? null,
+    // A chain cannot go on without its link, and a group's jobs have nothing to do with each other.
+    failurePolicy: fields.oneOf('failure_policy', FAILURE_POLICIES) ?? (type === 'chain' ? 'stop' : 'continue'),
+    nodes,
+    callbacks: callbacksOf(fields, type),
+  };
+}
+
+const listName = (type: WorkflowType): string => ({ chain: 'steps', group: 'jobs', batch: 'jobs', dag: 'nodes' })[type];
+
+function nodesOf(fields: Fields, type: WorkflowType, prefix: string): NodeShape[] {
+  const list = fields.array(listName(type), { max: MAX_NODES });
+  if (list === undefined || list.length === 0)
+    throw invalidField(fields.name(listName(type)), 'must have at least one item.');
+  if (type === 'dag') return checkNodes(list, fields.name('nodes'), []);
+  return type === 'chain' ? chained(list, prefix) : list.flatMap((item, index) => part(item, `${prefix}${index}`, []));
+}
+
+/** Each step waits for all that the step before it ended with. */
+function chained(steps: readonly Json[], prefix: string): NodeShape[] {
+  const nodes: NodeShape[] = [];
+  let last: readonly string[] = [];
+  for (const [index, step] of steps.entries()) {
+    const added = part(step, `${prefix}${index}`, last);
+    nodes.push(...added);
+    last = ends(added);
+  }
+  return nodes;
+}
+
+/** A job, or a chain or group inside of a larger one; its first jobs wait for `parents`. */
+function part(item: Json, name: string, parents: readonly string[]): NodeShape[] {
+  if (!isObject(item)) throw invalidField(name, 'must be a job or a workflow.');
+  const isNested = (item['type'] === 'chain' && 'steps' in item) || (item['type'] === 'group' && 'jobs' in item);
+  if (!isNested) return [{ name, request: item as unknown as JobRequest, parents }];
+  const inner = nodesOf(new Fields(item, name), item['type'] as WorkflowType, `${name}.`);
+  return inner.map((node) => (node.parents.length === 0 ? { ...node, parents } : node));
+}
+
+/** The nodes that no other node of these waits for. */
+function ends(nodes: readonly NodeShape[]): string[] {
+  const waitedFor = new Set(nodes.flatMap(({ parents }) => parents));
+  return nodes.map(({ name }) => name).filter((name) => !waitedFor.has(name));
+}
+
+function callbacksOf(fields: Fields, type: WorkflowType): WorkflowShape['callbacks'] {
+  const callbacks = fields.fields('callbacks');
+  if (callbacks === undefined) {
+    if (type === 'batch') throw invalidField('callbacks', 'is required: a batch without callbacks is a group.');
+    return {};
+  }
+  const unknown = Object.keys(callbacks.rest(new Set(CALLBACKS)) ?? {})[0];
+  if (unknown !== undefined)
+    throw invalidField(`callbacks.${unknown.slice(0, 50)}`, `is none of ${CALLBACKS.join(', ')}.`);
+  const found = CALLBACKS.flatMap((name) => {
+    const request = callbacks.object(name);
+    return request === undefined ? [] : [[name, request as unknown as JobRequest] as const];
+  });
+  if (found.length === 0) throw invalidField('callbacks', `must have at least one of ${CALLBACKS.join(', ')}.`);
+  return Object.fromEntries(found);
+}
+
+/** Nodes of a graph: names once each, parents that exist (here or already in the workflow), no circle. */
+export function checkNodes(list: readonly Json[], field: string, existing: readonly string[]): NodeShape[] {
+  const nodes = list.map((item, index) => readNode(item, `${field}[${index}]`));
+  const known = new Set(existing);
+  for (const [index, { name }] of nodes.entries()) {
+    if (known.has(name))
+      throw invalidField(`${field}[${index}].id`, `repeats '${name}': every node needs a name of its own.`);
+    known.add(name);
+  }
+  for (const [index, { parents }] of nodes.entries()) {
+    const stranger = parents.find((parent) => !known.has(parent));
+    if (stranger !== undefined)
+      throw invalidField(`${field}[${index}].depends_on`, `names '${stranger}', which is no node here.`);
+  }
+  refuseCircles(nodes, field);
+  return nodes;
+}
+
+function readNode(item: Json, field: string): NodeShape {
+  const fields = new Fields(item, field);
+  const name = fields.requiredString('id', { max: MAX_NAME });
+  if (!NODE_NAME.test(name)) throw invalidField(`${field}.id`, 'must be letters, digits and . _ : -.');
+  const parents = [...new Set(fields.strings('depends_on', { max: MAX_PARENTS }) ?? [])];
+  const { id: _, depends_on: __, job, ...flat } = item as Record<string, Json>;
+  return { name, parents, request: (isObject(job) ? job : flat) as unknown as JobRequest };
+}
+
+/** Takes away what waits for nothing until nothing is left; what remains waits for itself. */
+function refuseCircles(nodes: readonly NodeShape[], field: string): void {
+  const here = new Set(nodes.map(({ name }) => name));
+  const open = new Map(nodes.map(({ name, parents }) => [name, parents.filter((parent) => here.has(parent)).length]));
+  const children = new Map<string, string[]>();
+  for (const { name, parents } of nodes) {
+    for (const parent of parents) children.set(parent, [...(children.get(parent) ?? []), name]);
+  }
+  const free = [...open].filter(([, count]) => count === 0).map(([name]) => name);
+  for (let name = free.pop(); name !== undefined; name = free.pop()) {
+    open.delete(name);
+    for (const child of children.get(name) ?? []) {
+      const left = open.get(child)! - 1;
+      open.set(child, left);
+      if (left === 0) free.push(child);
+    }
+  }
+  const stuck = [...open.keys()].slice(0, 5);
+  if (stuck.length > 0)
+    throw invalidField(field, `go in a circle: ${stuck.join(', ')} wait for each other.`, { nodes: stuck });
+}

@@ -1,0 +1,80 @@
+import { type ClaimRequest, isFinished, type JobState, transition } from '@waybill/core';
+import { encodeEvent } from './event-codec.ts';
+import type { ClaimByIdReply, Input } from './protocol.ts';
+import { isPaused } from './queues.ts';
+import { AT, headOf, type Row } from './rows.ts';
+import type { Session } from './session.ts';
+
+export function claim(session: Session, requests: Input<'claim'>): Row[][] {
+  return requests.map((request) => claimNext(session, request));
+}
+
+function claimNext(session: Session, request: ClaimRequest): Row[] {
+  const { tenant, claimId, limit, now } = request;
+  const held = session.sql['claim-held'].all(tenant, claimId);
+  if (held.length > 0) return held;
+  const claimed: Row[] = [];
+  for (const queue of request.queues) {
+    const room = limit - claimed.length;
+    if (room <= 0) break;
+    if (isPaused(session, tenant, queue)) continue;
+    for (const row of session.sql['claim-ready'].all(tenant, queue, now, room)) {
+      if (begin(session, row, request)) claimed.push(row);
+    }
+  }
+  return claimed;
+}
+
+export function claimById(session: Session, request: Input<'claimById'>): ClaimByIdReply[] {
+  return request.ids.map((id) => {
+    const row = session.sql['job-by-id'].get(request.tenant, id);
+    if (row === undefined) return 'unknown';
+    const state = row[AT.state] as JobState;
+    if (isFinished(state)) return 'finished';
+    if (state === 'active') return row[AT.claimId] === request.claimId ? row : 'held';
+    if (state !== 'available') return 'not_due';
+    if (row[AT.rank] === null) return 'parked';
+    if (isPaused(session, request.tenant, row[AT.queue])) return 'paused';
+    return begin(session, row, request) ? row : 'not_due';
+  });
+}
+
+/**
+ * Begins a run by the rules of `transition` and brings the row up to date. Measured against the same in one UPDATE
+ * with RETURNING: a tie, so the rules stay in one place.
+ */
+function begin(session: Session, row: Row, command: Omit<ClaimRequest, 'queues' | 'limit'>): boolean {
+  const { claimId, workerId, leaseMs, now } = command;
+  const after = transition(headOf(row), { do: 'claim', claimId, workerId, leaseMs }, now);
+  if (after === null) return false;
+  const { job } = after;
+  session.sql['claim-job'].run(
+    job.nextAt,
+    job.version,
+    job.run,
+    job.attempt,
+    job.claimId,
+    job.workerId,
+    job.leaseMs,
+    job.leaseUntil,
+    job.timeoutAt,
+    job.startedAt,
+    job.tenant,
+    job.id,
+  );
+  session.log(after.events.map(encodeEvent), now);
+  row[AT.state] = job.state;
+  row[AT.rank] = job.rank;
+  row[AT.nextAt] = job.nextAt;
+  row[AT.version] = job.version;
+  row[AT.run] = job.run;
+  row[AT.attempt] = job.attempt;
+  row[AT.claimId] = job.claimId;
+  row[AT.workerId] = job.workerId;
+  row[AT.leaseMs] = job.leaseMs;
+  row[AT.leaseUntil] = job.leaseUntil;
+  row[AT.outcome] = job.outcome;
+  row[AT.timeoutAt] = job.timeoutAt;
+  row[AT.startedAt] = job.startedAt;
+  return true;
+}

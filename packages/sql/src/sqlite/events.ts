@@ -1,0 +1,63 @@
+import { type EventFilter, type EventPage, type JobEvent, type LoggedEvent, WaybillError } from '@waybill/core';
+import { decodeEvents } from './event-codec.ts';
+import type { Input } from './protocol.ts';
+import type { Session } from './session.ts';
+
+/** Segments looked at by one call, so that a filter that lets little through does not hold up the thread. */
+const SEGMENTS_PER_READ = 64;
+/** Where only one job is asked for, SQLite finds its segments without decoding the others. */
+const SEGMENTS_PER_SEARCH = 1024;
+
+/** The next event to look at: the segment and the place inside of it. */
+interface Position {
+  segment: number;
+  index: number;
+}
+
+export function readEvents({ sql }: Session, { after, filter = {}, limit }: Input<'readEvents'>): EventPage {
+  const from = after === undefined ? { segment: 0, index: 0 } : parseCursor(after);
+  const [oldest, newest] = sql['segments-span'].get<[number | null, number]>(from.segment)!;
+  if (oldest === null) return { events: [], cursor: formatCursor(endOf(from, newest)), atEnd: true };
+  const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
+  const last = Math.min(newest, oldest + (only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH) - 1);
+  const events: LoggedEvent[] = [];
+  for (const [segment, first, body] of sql['segments-after'].iterate<[number, number, string]>(oldest, last, only)) {
+    const logged = decodeEvents(body);
+    const start = segment === from.segment ? Math.max(first, from.index) : first;
+    for (let index = start; index < logged.length; index += 1) {
+      const event = logged[index]!;
+      if (!passes(event, filter)) continue;
+      const isLast = index === logged.length - 1;
+      const cursor = formatCursor(isLast ? { segment: segment + 1, index: 0 } : { segment, index: index + 1 });
+      events.push({ ...event, cursor });
+      if (events.length >= limit) return { events, cursor, atEnd: isLast && segment === newest };
+    }
+  }
+  return { events, cursor: formatCursor({ segment: last + 1, index: 0 }), atEnd: last === newest };
+}
+
+export function endOfEvents({ sql }: Session): string {
+  const [, newest] = sql['segments-span'].get<[number | null, number]>(0)!;
+  return formatCursor({ segment: newest + 1, index: 0 });
+}
+
+/** Never back: a cursor from before the log was pruned stays where it is. */
+const endOf = (from: Position, newest: number): Position =>
+  from.segment > newest ? from : { segment: newest + 1, index: 0 };
+
+function passes(event: JobEvent, { tenant, types, queues, jobIds }: EventFilter): boolean {
+  if (tenant !== undefined && event.tenant !== tenant) return false;
+  if (types && !types.includes(event.type)) return false;
+  if (queues && !queues.includes(event.queue)) return false;
+  return !jobIds || jobIds.includes(event.jobId);
+}
+
+const formatCursor = ({ segment, index }: Position): string => (index === 0 ? `${segment}` : `${segment}.${index}`);
+
+const CURSOR = /^([0-9]{1,15})(?:\.([0-9]{1,9}))?$/;
+
+function parseCursor(text: string): Position {
+  const match = CURSOR.exec(text);
+  if (!match) throw new WaybillError('invalid_request', 'The event cursor was not made by this store.');
+  return { segment: Number(match[1]), index: Number(match[2] ?? 0) };
+}

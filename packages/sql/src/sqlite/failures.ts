@@ -1,0 +1,62 @@
+import { type ErrorCode, WaybillError } from '@waybill/core';
+
+/** An error as it travels between threads, where classes and prototypes get lost. */
+export interface Failure {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+  /** For the log. */
+  cause?: string;
+}
+
+/** SQLite's primary result codes that tell something about the file and not about the call. */
+const BUSY = 5;
+const LOCKED = 6;
+const NOT_A_DATABASE = 26;
+
+const KNOWN: Readonly<Record<number, Failure>> = {
+  3: { code: 'unavailable', message: 'Access to the database file was denied.' },
+  [BUSY]: {
+    code: 'unavailable',
+    message: 'The database file stayed locked by another process.',
+    hint: 'Look for a long transaction in another program that has the file open.',
+  },
+  [LOCKED]: { code: 'unavailable', message: 'The database is locked.' },
+  8: { code: 'unavailable', message: 'The database file cannot be written to.', hint: 'Check its permissions.' },
+  10: { code: 'unavailable', message: 'The disk gave an error while the database was used.' },
+  11: { code: 'unsupported', message: 'The database file is damaged.', hint: 'Restore it from a backup.' },
+  13: { code: 'resource_exhausted', message: 'The disk is full.' },
+  14: {
+    code: 'unavailable',
+    message: 'The database file cannot be opened.',
+    hint: 'Check the path and its permissions.',
+  },
+  18: { code: 'payload_too_large', message: 'A value is larger than SQLite can keep.' },
+  [NOT_A_DATABASE]: { code: 'unsupported', message: 'The file is not an SQLite database.', hint: 'Check the path.' },
+};
+
+/** The primary code of an error that `node:sqlite` threw; its upper bits only say where it happened. */
+function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  return error.errcode & 0xff;
+}
+
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === BUSY || code === LOCKED;
+}
+
+export function failureOf(error: unknown, path: string): Failure {
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (error instanceof WaybillError) {
+    const { code, message, hint } = error;
+    return hint === undefined ? { code, message, cause } : { code, message, hint, cause };
+  }
+  const known = KNOWN[sqliteCode(error) ?? -1];
+  if (known) return { ...known, message: `${known.message} (${path})`, cause };
+  return { code: 'internal', message: 'The SQLite store met an unexpected error.', cause };
+}
+
+export function errorOf({ code, message, hint, cause }: Failure): WaybillError {
+  return new WaybillError(code, message, { cause, ...(hint === undefined ? {} : { hint }) });
+}

@@ -1,0 +1,48 @@
+import { type ApplyAnswer, type Change, type InsertAnswer, type InsertGroup, type Job, rankFor } from '@waybill/core';
+import { encodeEvent } from './event-codec.ts';
+import type { ApplyReply, ChangeMessage, GroupMessage, InsertReply } from './protocol.ts';
+import { fromRow, mutableCells, toRow } from './rows.ts';
+
+/** Rows and events are encoded on this side: the thread that has the disk to wait for shall do the least. */
+export function groupMessage({ jobs, edges = [] }: InsertGroup): GroupMessage {
+  return {
+    rows: jobs.map(({ job }) => toRow(job)),
+    events: jobs.flatMap(({ events }) => events.map(encodeEvent)),
+    edges,
+  };
+}
+
+/** What was inserted is what was sent, so it need not travel back. */
+export function insertAnswer(reply: InsertReply, { jobs }: InsertGroup): InsertAnswer {
+  if (reply.status !== 'inserted') {
+    const { status, index, row } = reply;
+    return { status, index, job: fromRow(row) };
+  }
+  const stored = jobs.map(({ job }) => job);
+  for (const index of reply.admitted) stored[index] = admitted(stored[index]!);
+  return { status: 'inserted', jobs: stored };
+}
+
+function admitted(job: Job): Job {
+  const holder = { ...job, holdsSlot: true };
+  return { ...holder, rank: rankFor(holder) };
+}
+
+export function changeMessage({ expect, job, events, slot }: Change): ChangeMessage {
+  return {
+    tenant: job.tenant,
+    id: job.id,
+    by: expect.by,
+    fence: expect.by === 'lease' ? [expect.run, expect.claimId] : [expect.version, expect.nextAt],
+    cells: mutableCells(job),
+    events: events.map(encodeEvent),
+    slot: slot ?? null,
+    limitKey: job.limitKey,
+  };
+}
+
+export function applyAnswer(reply: ApplyReply): ApplyAnswer {
+  if (reply === 'lost') return { status: 'lost' };
+  if (typeof reply === 'string') return { status: 'applied', repeated: reply === 'repeated', admitted: [] };
+  return { status: 'applied', repeated: false, admitted: reply.admitted.map(fromRow) };
+}

@@ -1,0 +1,131 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { migrations } from './migrate.ts';
+import { openDatabase } from './open.ts';
+import { sqliteStore } from './store.ts';
+import { add, inChild, openStore, tempFile, tempFolder } from './testing/temp-store.ts';
+
+const settings = { durability: 'full', wakeEveryMs: 25, busyTimeoutMs: 1000 } as const;
+
+const pragma = (db: DatabaseSync, name: string) => Object.values(db.prepare(`pragma ${name}`).get()!)[0];
+
+function schemaOf(path: string): unknown[] {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const schema = db.prepare('select type, name, sql from sqlite_schema order by name').all();
+  db.close();
+  return schema;
+}
+
+describe('migrations', () => {
+  it('are numbered without gaps', () => {
+    expect(migrations().map(({ number }) => number)).toEqual(migrations().map((_, index) => index + 1));
+  });
+
+  it('make a new file with its folder, durable as asked for', () => {
+    const path = join(tempFolder(), 'some', 'where', 'waybill.db');
+    const full = openDatabase({ ...settings, path });
+    expect(pragma(full, 'journal_mode')).toBe('wal');
+    expect(pragma(full, 'synchronous')).toBe(2);
+    expect(pragma(full, 'user_version')).toBe(migrations().length);
+    full.close();
+    const normal = openDatabase({ ...settings, path, durability: 'normal' });
+    expect(pragma(normal, 'journal_mode')).toBe('wal');
+    expect(pragma(normal, 'synchronous')).toBe(1);
+    normal.close();
+  });
+
+  it('leave a file alone that is up to date, and everything in it', async () => {
+    const path = tempFile();
+    const first = await sqliteStore({ path });
+    const [job] = await add(first, { spec: { args: [{ n: 1 }], meta: {} } });
+    await first.queues.setPaused('', 'asleep', true);
+    await first.limits.set({ tenant: '', key: 'k', concurrency: 2 });
+    await first.workers.beat({ tenant: '', id: 'w', activeJobs: 1, now: 5 });
+    const events = await first.events.read({ limit: 10 });
+    await first.close();
+    const schema = schemaOf(path);
+
+    const again = await openStore({ path });
+    expect(await again.get([job!])).toEqual([job]);
+    expect(await again.queues.list('')).toHaveLength(2);
+    expect(await again.limits.get('', 'k')).toEqual({ tenant: '', key: 'k', concurrency: 2, holders: 0 });
+    expect(await again.workers.list('')).toHaveLength(1);
+    expect(await again.events.read({ limit: 10 })).toEqual(events);
+    expect(schemaOf(path)).toEqual(schema);
+  });
+
+  it('run once when several processes open a new file at the same time', async () => {
+    const path = tempFile();
+    const code = `
+      const store = await sqliteStore({ path });
+      await store.insert([{ jobs: [aJob({ id: 'job-' + process.pid })] }]);
+      await store.close();
+      console.log('done');`;
+    expect(await Promise.all([1, 2, 3, 4].map(() => inChild(path, code)))).toEqual(['done', 'done', 'done', 'done']);
+    const store = await openStore({ path });
+    expect(await store.count({ tenant: '' }, { atMost: 10 })).toBe(4);
+  });
+
+  it('refuse a file that a newer version has written', async () => {
+    const path = tempFile();
+    await (await sqliteStore({ path })).close();
+    const db = new DatabaseSync(path);
+    db.exec('pragma user_version = 9999');
+    db.close();
+    await expect(sqliteStore({ path })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('newer version of Waybill: its schema is 9999'),
+      hint: expect.stringContaining('Upgrade'),
+    });
+  });
+});
+
+describe('a path that cannot be used', () => {
+  it('a file that is no database', async () => {
+    const path = tempFile();
+    writeFileSync(path, 'Dear diary, '.repeat(500));
+    await expect(sqliteStore({ path })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('not an SQLite database'),
+    });
+  });
+
+  it("another program's database", async () => {
+    const path = tempFile();
+    const db = new DatabaseSync(path);
+    db.exec('create table jobs (mine)');
+    db.close();
+    await expect(sqliteStore({ path })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('another program'),
+    });
+    expect(schemaOf(path)).toHaveLength(1);
+  });
+
+  it('none at all', async () => {
+    await expect(sqliteStore({ path: '' })).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: { field: 'path' },
+    });
+  });
+
+  it('a folder', async () => {
+    const path = join(tempFolder(), 'folder');
+    mkdirSync(path);
+    await expect(sqliteStore({ path })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(path),
+    });
+  });
+
+  it('a folder that cannot be made', async () => {
+    const file = tempFile();
+    writeFileSync(file, '');
+    await expect(sqliteStore({ path: join(file, 'sub', 'waybill.db') })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('cannot be created'),
+    });
+  });
+});

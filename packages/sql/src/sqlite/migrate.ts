@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { WaybillError } from '@waybill/core';
+
+/** Marks a file as ours: the letters WAYB. */
+const APPLICATION_ID = 0x57415942;
+
+const FOLDER = new URL('../../src/sqlite/migrations/', import.meta.url);
+
+interface Migration {
+  number: number;
+  name: string;
+}
+
+export function migrations(): Migration[] {
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.sql'));
+  return files.sort().map((name) => ({ number: Number.parseInt(name, 10), name }));
+}
+
+/**
+ * Brings the schema up to date. Several processes may start at once: the first takes the write lock, the others wait
+ * for it and then find nothing left to do.
+ */
+export function migrate(db: DatabaseSync, path: string): void {
+  const all = migrations();
+  const newest = all.at(-1)?.number ?? 0;
+  if (schemaVersion(db, newest, path) === newest) return;
+  db.exec('begin exclusive');
+  try {
+    const current = schemaVersion(db, newest, path);
+    for (const { number, name } of all) {
+      if (number > current) db.exec(readFileSync(new URL(name, FOLDER), 'utf8'));
+    }
+    db.exec(`pragma application_id = ${APPLICATION_ID}`);
+    db.exec(`pragma user_version = ${newest}`);
+    db.exec('commit');
+  } catch (error) {
+    db.exec('rollback');
+    throw error;
+  }
+}
+
+/** The number of the last migration that ran; 0 for an empty file. Refuses what is not ours or too new. */
+function schemaVersion(db: DatabaseSync, newest: number, path: string): number {
+  const version = numberOf(db, 'pragma user_version');
+  if (numberOf(db, 'pragma application_id') !== APPLICATION_ID) {
+    const isEmpty = version === 0 && numberOf(db, 'select count(*) from sqlite_schema') === 0;
+    if (isEmpty) return 0;
+    throw new WaybillError('unsupported', `The database belongs to another program. (${path})`, {
+      hint: 'Give Waybill a file of its own.',
+    });
+  }
+  if (version > newest) {
+    throw new WaybillError(
+      'unsupported',
+      `The database was written by a newer version of Waybill: its schema is ${version}, this one knows ${newest}. (${path})`,
+      { hint: 'Upgrade Waybill, or open another file.' },
+    );
+  }
+  return version;
+}
+
+function numberOf(db: DatabaseSync, query: string): number {
+  return Number(Object.values(db.prepare(query).get() ?? {})[0]);
+}

@@ -1,0 +1,36 @@
+import type { PruneAnswer } from '@waybill/core';
+import type { Input } from './protocol.ts';
+import type { Session } from './session.ts';
+
+export function prune(session: Session, request: Input<'prune'>): PruneAnswer {
+  const { finishedBefore, deadBefore, eventsBefore, limit } = request;
+  const finished = pruneJobs(session, 0, finishedBefore, limit);
+  const jobs = finished + pruneJobs(session, 1, deadBefore, limit - finished);
+  const events = pruneEvents(session, eventsBefore, limit - jobs);
+  const left = session.sql['prune-left'].get<[number]>(finishedBefore, deadBefore, eventsBefore)!;
+  return { jobs, events, more: left[0] === 1 };
+}
+
+function pruneJobs({ sql }: Session, dead: 0 | 1, before: number, limit: number): number {
+  const removed = sql['prune-jobs'].all<[string, string, string | null]>(dead, before, limit);
+  for (const [tenant, id, workflowId] of removed) if (workflowId !== null) sql['forget-edges'].run(tenant, id);
+  return removed.length;
+}
+
+/** Removes whole segments, and from the last one only what the limit allows. */
+function pruneEvents({ sql }: Session, before: number, limit: number): number {
+  let removed = 0;
+  let lastWhole: number | null = null;
+  for (const [segment, first, count] of sql['segments-old'].all<[number, number, number]>(before, limit)) {
+    const left = count - first;
+    if (removed + left > limit) {
+      sql['segment-shorten'].run(segment, limit - removed);
+      removed = limit;
+      break;
+    }
+    removed += left;
+    lastWhole = segment;
+  }
+  if (lastWhole !== null) sql['segments-remove'].run(lastWhole);
+  return removed;
+}

@@ -1,0 +1,2 @@
+-- Changes whenever another connection has written.
+pragma data_version

@@ -1,0 +1,6 @@
+-- Whether pruning has left anything that is old enough.
+-- Parameters: 1 finished before, 2 dead before, 3 events before.
+select
+  exists (select 1 from jobs where dead = 0 and finished_at < ?1 and next_at is null)
+  or exists (select 1 from jobs where dead = 1 and finished_at < ?2 and next_at is null)
+  or coalesce((select at from event_segments order by id limit 1), ?3) < ?3

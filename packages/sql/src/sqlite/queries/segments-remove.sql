@@ -1,0 +1,2 @@
+-- Parameters: 1 newest segment to remove.
+delete from event_segments where id <= ?1

@@ -1,0 +1,78 @@
+import { readdirSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from './open.ts';
+import { QUERY_NAMES, type QueryName, readQuery } from './queries.ts';
+
+let db: DatabaseSync;
+
+beforeAll(() => {
+  db = openDatabase({ path: ':memory:', durability: 'full', wakeEveryMs: 25, busyTimeoutMs: 1000 });
+  return () => db.close();
+});
+
+const planOf = (name: QueryName): string[] =>
+  db
+    .prepare(`explain query plan ${readQuery(name)}`)
+    .all()
+    .map(({ detail }) => String(detail));
+
+const ONE_ROW = 'SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (tenant=? AND id=?)';
+
+/** Every statement that runs for each job or each sweep, and the only way in which it may find its rows. */
+const HOT: [QueryName, string[]][] = [
+  ['claim-held', ['SEARCH jobs USING INDEX jobs_active (tenant=? AND claim_id=?)', 'USE TEMP B-TREE FOR ORDER BY']],
+  ['claim-ready', ['SEARCH jobs USING INDEX jobs_ready (tenant=? AND queue=? AND rank>?)']],
+  ['claim-job', [ONE_ROW]],
+  ['apply-by-lease', [ONE_ROW]],
+  ['apply-by-version', [ONE_ROW]],
+  ['run-of', [ONE_ROW]],
+  ['job-by-id', [ONE_ROW]],
+  ['extend-job', [ONE_ROW]],
+  ['due', ['SEARCH jobs USING INDEX jobs_due (next_at<?)']],
+  ['due-after', ['SEARCH jobs USING COVERING INDEX jobs_due (next_at>?)']],
+  ['parked-oldest', ['SEARCH jobs USING INDEX jobs_parked (tenant=? AND limit_key=?)']],
+  ['admit', [ONE_ROW]],
+];
+
+describe('query plans', () => {
+  it.each(HOT)('%s goes straight to its rows and passes no finished ones', (name, expected) => {
+    expect(planOf(name)).toEqual(expected);
+  });
+
+  it('the indexes that hot statements walk hold no finished rows', () => {
+    const partial = db.prepare("select name, sql from sqlite_schema where type = 'index' and name in (?, ?, ?, ?)");
+    const names = ['jobs_active', 'jobs_due', 'jobs_parked', 'jobs_ready'];
+    const conditions = partial.all(...names).map(({ sql }) => /where (.+)$/s.exec(String(sql))?.[1]);
+    expect(conditions.sort()).toEqual([
+      'next_at is not null',
+      'rank is not null',
+      "state = 'active'",
+      "state = 'available' and rank is null and limit_key is not null",
+    ]);
+  });
+
+  it('no other statement scans a table either', () => {
+    for (const name of QUERY_NAMES.filter((name) => name !== 'data-version')) {
+      const scans = planOf(name).filter((line) => /^SCAN (?!json_each|CONSTANT|head|\(subquery)/.test(line));
+      expect(scans, name).toEqual(SCANS[name] ?? []);
+    }
+  });
+
+  it('every file in the folder is used and says what its parameters are', () => {
+    const files = readdirSync(new URL('./queries/', import.meta.url)).map((name) => name.replace('.sql', ''));
+    expect(files.sort()).toEqual([...QUERY_NAMES].sort());
+    for (const name of QUERY_NAMES) {
+      const text = readQuery(name);
+      expect(text, name).toMatch(/^-- /);
+      expect(/\?/.test(text), name).toBe(/^-- Parameters/m.test(text));
+    }
+  });
+});
+
+/** The segments are read from their first on, as far as a limit allows; `sqlite_sequence` has a single row. */
+const SCANS: Partial<Record<QueryName, string[]>> = {
+  'prune-left': ['SCAN event_segments'],
+  'segments-old': ['SCAN event_segments'],
+  'segments-span': ['SCAN sqlite_sequence'],
+};

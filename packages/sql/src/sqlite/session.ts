@@ -1,0 +1,85 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { prepareAll, type Queries } from './queries.ts';
+
+/** A segment is read as a whole, so it stays small however much one transaction did. */
+const EVENTS_PER_SEGMENT = 1000;
+
+/** What the calls of one transaction share: the statements, and what is to be told once it is committed. */
+export class Session {
+  readonly db: DatabaseSync;
+  readonly sql: Queries;
+  /** Queues that are known to have their row; `tenant` and name, separated. */
+  readonly #knownQueues = new Set<string>();
+  #newQueues: string[] = [];
+  #events: string[] = [];
+  #newestAt = 0;
+  #woken = new Set<string>();
+
+  constructor(db: DatabaseSync) {
+    this.db = db;
+    this.sql = prepareAll(db);
+  }
+
+  begin(mode: 'immediate' | 'deferred'): void {
+    this.#events = [];
+    this.#newestAt = 0;
+    this.#newQueues = [];
+    this.#woken = new Set();
+    this.db.exec(`begin ${mode}`);
+  }
+
+  /** Writes the log and commits; answers the queues that may have got something to claim. */
+  commit(): string[] {
+    for (let from = 0; from < this.#events.length; from += EVENTS_PER_SEGMENT) {
+      const part = this.#events.slice(from, from + EVENTS_PER_SEGMENT);
+      this.sql['segment-append'].run(this.#newestAt, part.length, `[${part.join(',')}]`);
+    }
+    this.db.exec('commit');
+    for (const queue of this.#newQueues) this.#knownQueues.add(queue);
+    return [...this.#woken];
+  }
+
+  /** The transaction may be gone already: SQLite ends it by itself when the disk is full. */
+  rollback(): void {
+    try {
+      this.db.exec('rollback');
+    } catch {}
+  }
+
+  /** Runs `work` all or nothing inside the transaction; what it throws leaves no trace. */
+  attempt<T>(work: () => T): T {
+    const events = this.#events.length;
+    const queues = this.#newQueues.length;
+    this.db.exec('savepoint attempt');
+    try {
+      const answer = work();
+      this.db.exec('release attempt');
+      return answer;
+    } catch (error) {
+      this.db.exec('rollback to attempt');
+      this.db.exec('release attempt');
+      this.#events.length = events;
+      this.#newQueues.length = queues;
+      throw error;
+    }
+  }
+
+  /** Notes encoded events; they are written with the commit, as one row. */
+  log(events: readonly string[], at: number): void {
+    for (const event of events) this.#events.push(event);
+    if (at > this.#newestAt) this.#newestAt = at;
+  }
+
+  /** Jobs of this queue may have become claimable. A hint: one too many does no harm. */
+  wake(queue: string): void {
+    this.#woken.add(queue);
+  }
+
+  /** Sees to it that the queue is listed; costs nothing once this thread has seen it. */
+  noteQueue(tenant: string, name: string): void {
+    const key = `${tenant}\n${name}`;
+    if (this.#knownQueues.has(key) || this.#newQueues.includes(key)) return;
+    this.sql['queue-note'].run(tenant, name);
+    this.#newQueues.push(key);
+  }
+}

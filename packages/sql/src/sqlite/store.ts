@@ -1,0 +1,187 @@
+import { resolve } from 'node:path';
+import {
+  type ApplyAnswer,
+  type Change,
+  type ClaimAnswer,
+  type ClaimByIdRequest,
+  type ClaimRequest,
+  type Clock,
+  type DueAnswer,
+  type DueQuery,
+  type EventLog,
+  type ExtendAnswer,
+  type ExtendRequest,
+  type InsertAnswer,
+  type InsertGroup,
+  invalidField,
+  type Job,
+  type JobFilter,
+  type JobKey,
+  type JobQuery,
+  type LimitStore,
+  type Logger,
+  type Page,
+  type PruneAnswer,
+  type PruneRequest,
+  type QueueStore,
+  type Store,
+  type StoreCapabilities,
+  silentLogger,
+  systemClock,
+  type WakeListener,
+  type WorkerStore,
+  type WorkflowStore,
+} from '@waybill/core';
+import { newestAt } from './event-codec.ts';
+import { applyAnswer, changeMessage, groupMessage, insertAnswer } from './messages.ts';
+import { IN_MEMORY } from './protocol.ts';
+import { fromRow } from './rows.ts';
+import { ThreadLink } from './thread-link.ts';
+
+export interface SqliteOptions {
+  /** A file, created with its folder where it does not exist, or `:memory:`. */
+  path: string;
+  /**
+   * `full`: what a call has answered survives a power cut. `normal`: it survives a crash of the process, but the last
+   * moments before a power cut may be lost.
+   * @defaultValue 'full'
+   */
+  durability?: 'full' | 'normal';
+  /** @defaultValue systemClock */
+  clock?: Clock;
+  /** @defaultValue silentLogger */
+  logger?: Logger;
+  /** How often to look whether another process wrote to the file. @defaultValue 25 */
+  wakeEveryMs?: number;
+  /** How long a call waits for other processes that write to the file. @defaultValue 10000 */
+  busyTimeoutMs?: number;
+}
+
+const DEFAULTS = {
+  durability: 'full',
+  clock: systemClock,
+  logger: silentLogger,
+  wakeEveryMs: 25,
+  busyTimeoutMs: 10_000,
+} satisfies Omit<Required<SqliteOptions>, 'path'>;
+
+/** A store in one SQLite file. Several processes on one machine may share it. */
+export async function sqliteStore(options: SqliteOptions): Promise<Store> {
+  const { clock, logger, durability, wakeEveryMs, busyTimeoutMs } = { ...DEFAULTS, ...options };
+  // SQLite takes an empty path for a temporary file that is gone when it is closed.
+  if (options.path === '') throw invalidField('path', 'must name a file');
+  // Absolute, since the file may be opened again after the process has changed its folder.
+  const path = options.path === IN_MEMORY ? IN_MEMORY : resolve(options.path);
+  const link = new ThreadLink({ path, durability, wakeEveryMs, busyTimeoutMs }, logger);
+  await link.call('ping', null);
+  return new SqliteStore(link, clock, path !== IN_MEMORY);
+}
+
+class SqliteStore implements Store {
+  readonly capabilities: StoreCapabilities;
+  readonly clock: Clock;
+  readonly events: EventLog;
+  readonly queues: QueueStore;
+  readonly limits: LimitStore;
+  readonly workflows: WorkflowStore;
+  readonly workers: WorkerStore;
+  readonly #link: ThreadLink;
+
+  constructor(link: ThreadLink, clock: Clock, isShared: boolean) {
+    this.#link = link;
+    this.clock = clock;
+    this.capabilities = {
+      name: 'sqlite',
+      maxBatch: 500,
+      // One to run and one to prepare meanwhile.
+      parallelFlushes: 2,
+      ordering: 'strict',
+      search: true,
+      wakesAcrossProcesses: isShared,
+    };
+    this.events = {
+      read: (query) => link.call('readEvents', query),
+      end: () => link.call('endOfEvents', null),
+    };
+    this.queues = {
+      list: (tenant) => link.call('listQueues', tenant),
+      setPaused: (tenant, name, paused) => link.call('setPaused', { tenant, name, paused }),
+    };
+    this.limits = {
+      set: (settings) => link.call('setLimit', settings),
+      get: (tenant, key) => link.call('getLimit', { tenant, key }),
+    };
+    this.workflows = {
+      advance: async (request) => ({ dispatched: (await link.call('advance', request)).map(fromRow) }),
+    };
+    this.workers = {
+      beat: (beat) => link.call('beat', beat),
+      direct: (tenant, id, directive) => link.call('direct', { tenant, id, directive }),
+      list: (tenant) => link.call('listWorkers', tenant),
+    };
+  }
+
+  async insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
+    const at = Math.max(0, ...groups.map(({ jobs }) => newestAt(jobs)));
+    const replies = await this.#link.call('insert', { groups: groups.map(groupMessage), at });
+    return replies.map((reply, index) => insertAnswer(reply, groups[index]!));
+  }
+
+  async get(keys: readonly JobKey[]): Promise<(Job | null)[]> {
+    const rows = await this.#link.call('get', keys);
+    return rows.map((row) => row && fromRow(row));
+  }
+
+  async list(query: JobQuery): Promise<Page<Job>> {
+    const { rows, cursor } = await this.#link.call('list', query);
+    const items = rows.map(fromRow);
+    return cursor === null ? { items } : { items, cursor };
+  }
+
+  count(filter: JobFilter, { atMost }: { atMost: number }): Promise<number> {
+    return this.#link.call('count', { filter, atMost });
+  }
+
+  async claim(requests: readonly ClaimRequest[]): Promise<Job[][]> {
+    const answers = await this.#link.call('claim', requests);
+    return answers.map((rows) => rows.map(fromRow));
+  }
+
+  async claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]> {
+    const replies = await this.#link.call('claimById', request);
+    return replies.map((reply) =>
+      typeof reply === 'string' ? { status: reply } : { status: 'claimed', job: fromRow(reply) },
+    );
+  }
+
+  async apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
+    const at = newestAt(changes);
+    const replies = await this.#link.call('apply', { changes: changes.map(changeMessage), at });
+    return replies.map(applyAnswer);
+  }
+
+  extend(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]> {
+    return this.#link.call('extend', requests);
+  }
+
+  async due(query: DueQuery): Promise<DueAnswer> {
+    const { rows, nextAt } = await this.#link.call('due', query);
+    return { jobs: rows.map(fromRow), nextAt };
+  }
+
+  prune(request: PruneRequest): Promise<PruneAnswer> {
+    return this.#link.call('prune', request);
+  }
+
+  onWake(listener: WakeListener): () => void {
+    return this.#link.onWake(listener);
+  }
+
+  async ping(): Promise<void> {
+    await this.#link.call('ping', null);
+  }
+
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { apply } from './apply.ts';
+import { claim, claimById } from './claim.ts';
+import { due } from './due.ts';
+import { endOfEvents, readEvents } from './events.ts';
+import { extend } from './extend.ts';
+import { insert } from './insert.ts';
+import { getLimit, setLimit } from './limits.ts';
+import type { Input, Output, Verb } from './protocol.ts';
+import { prune } from './prune.ts';
+import { listQueues, setPaused } from './queues.ts';
+import { count, get, list } from './read.ts';
+import type { Session } from './session.ts';
+import { beat, direct, listWorkers } from './workers.ts';
+import { advance } from './workflows.ts';
+
+/** What the thread does for each call. Each runs inside a transaction that the call loop began. */
+export const VERBS: { readonly [V in Verb]: (session: Session, input: Input<V>) => Output<V> } = {
+  insert,
+  get,
+  list,
+  count,
+  claim,
+  claimById,
+  apply,
+  extend,
+  due,
+  prune,
+  readEvents,
+  endOfEvents,
+  listQueues,
+  setPaused,
+  setLimit,
+  getLimit,
+  advance,
+  beat,
+  direct,
+  listWorkers,
+  ping: () => null,
+};
+
+const READING: ReadonlySet<Verb> = new Set([
+  'get',
+  'list',
+  'count',
+  'due',
+  'readEvents',
+  'endOfEvents',
+  'listQueues',
+  'getLimit',
+  'listWorkers',
+  'ping',
+]);
+
+export const writes = (verb: Verb): boolean => !READING.has(verb);
