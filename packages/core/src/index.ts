@@ -53,7 +53,7 @@ export {
   type WorkerInfo,
   type WorkerStore,
 } from './store/workers.ts';
-export type * from './store/workflows.ts';
+export { type Family, type MoveRequest, type ParentResult, WORKFLOW_STATES, type WorkflowRecord, type WorkflowState, type WorkflowStore } from './store/workflows.ts';
 export { pollTransport } from './transport/poll/poll-transport.ts';
 export type * from './transport/transport.ts';
 export type * from './waybill.ts';

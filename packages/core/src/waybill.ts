@@ -1,10 +1,15 @@
 import type { JobRequest } from './enqueue/envelope.ts';
 import type { LoggedEvent } from './events/job-event.ts';
 import type { Job } from './job/job.ts';
+import type { Json } from './json.ts';
+import type { LimitRule } from './limits/limit.ts';
 import type { Outcome } from './job/outcome.ts';
 import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
 import type { JobFilter, JobQuery, Page } from './store/query.ts';
-import type { QueueInfo } from './store/queues.ts';
+import type { CronRecord, MisfirePolicy, OverlapPolicy } from './store/crons.ts';
+import type { LimitInfo } from './store/limits.ts';
+import type { QueueInfo, QueueStats } from './store/queues.ts';
+import type { WorkflowRecord, WorkflowState } from './store/workflows.ts';
 import type { WorkerDirective, WorkerInfo } from './store/workers.ts';
 
 /**
@@ -15,6 +20,9 @@ export interface Waybill {
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
   readonly queues: Queues;
+  readonly limits: Limits;
+  readonly crons: Crons;
+  readonly workflows: Workflows;
   readonly workers: Workers;
   readonly events: Events;
   health(): Promise<Health>;
@@ -66,6 +74,8 @@ export interface ClaimCall extends InTenant {
 export interface Lease {
   token: string;
   job: Job;
+  /** What the job's parents came to, where it is a node of a workflow that has some. */
+  parentResults?: Json[];
 }
 
 /** Who speaks for a run. The token is exact; a worker's name is nearly so; with neither only the state is checked. */
@@ -108,8 +118,69 @@ export interface DeadLetters {
 
 export interface Queues {
   list(context?: InTenant): Promise<QueueInfo[]>;
+  /** Refused with `not_found` when nobody ever used the queue. */
+  stats(name: string, context?: InTenant): Promise<QueueStats>;
   pause(name: string, context?: InTenant): Promise<QueueInfo>;
   resume(name: string, context?: InTenant): Promise<QueueInfo>;
+  /** For the queue as a whole; null takes the limit away. */
+  setLimit(name: string, limit: LimitRule | null, context?: InTenant): Promise<QueueInfo>;
+}
+
+/** Limits by key; a job names its key in `options.rate_limit`. */
+export interface Limits {
+  get(key: string, context?: InTenant): Promise<LimitInfo>;
+  set(key: string, rule: LimitRule, context?: InTenant): Promise<LimitInfo>;
+}
+
+/** Schedules that make jobs, created, changed, paused and removed at run time. */
+export interface Crons {
+  /** Creates or replaces by name. The words are those of the HTTP interface: `expression`, `job_template`, .. */
+  put(request: CronRequest, context?: InTenant): Promise<CronRecord>;
+  get(name: string, context?: InTenant): Promise<CronRecord>;
+  list(context?: InTenant): Promise<CronRecord[]>;
+  setEnabled(name: string, enabled: boolean, context?: InTenant): Promise<CronRecord>;
+  remove(name: string, context?: InTenant): Promise<CronRecord>;
+}
+
+export interface CronRequest {
+  name: string;
+  /** Five fields, or a name like @daily. `cron` means the same. */
+  expression?: string;
+  /** @defaultValue 'UTC' */
+  timezone?: string;
+  /** @defaultValue 'skip' */
+  overlap_policy?: OverlapPolicy;
+  /** @defaultValue 'run_once' */
+  misfire_policy?: MisfirePolicy;
+  /** Ticks that `catch_up` makes up for at most. @defaultValue 10 */
+  catch_up_limit?: number;
+  /** @defaultValue true */
+  enabled?: boolean;
+  description?: string;
+  job_template?: JobRequest;
+  [unknown: string]: unknown;
+}
+
+/** Graphs of jobs. */
+export interface Workflows {
+  /** A chain, group, batch or any graph, in the words of the HTTP interface. All of it is stored, or nothing. */
+  create(request: unknown, context?: InTenant): Promise<WorkflowInfo>;
+  get(id: string, context?: InTenant): Promise<WorkflowInfo>;
+  list(query: InTenant & { states?: readonly WorkflowState[]; limit: number; cursor?: string }): Promise<Page<WorkflowRecord>>;
+  /** The jobs of the workflow, newest first. */
+  nodes(id: string, query: InTenant & { limit: number; cursor?: string }): Promise<Page<Job>>;
+  /** New nodes for a running workflow; `depends_on` may name old ones. */
+  addNodes(id: string, nodes: unknown, context?: InTenant): Promise<WorkflowInfo>;
+  /** No further node starts; running ones are lost to their workers. */
+  cancel(id: string, context?: InTenant): Promise<WorkflowInfo>;
+  /** Runs the failed nodes of a failed workflow again, and what was waiting for them. */
+  resume(id: string, context?: InTenant): Promise<WorkflowInfo>;
+}
+
+export interface WorkflowInfo extends WorkflowRecord {
+  completed: number;
+  failed: number;
+  cancelled: number;
 }
 
 export interface Workers {

@@ -13,6 +13,8 @@ export type Command =
   | { do: 'activate' }
   | { do: 'replay' }
   | { do: 'forget' }
+  | { do: 'advanced' }
+  | { do: 'reinstate' }
   | { do: 'tick' };
 
 /**
@@ -35,6 +37,10 @@ export function transition(job: Job, command: Command, now: number): Transition 
       return job.state === 'discarded' ? replay(job, now) : null;
     case 'forget':
       return job.dead ? evolve(job, { dead: false }, [], now) : null;
+    case 'advanced':
+      return job.advancePending ? evolve(job, { advancePending: false }, [], now) : null;
+    case 'reinstate':
+      return job.state === 'cancelled' ? reinstate(job, now) : null;
     case 'tick':
       return tick(job, now);
   }
@@ -65,10 +71,13 @@ function claim(job: Job, command: Extract<Command, { do: 'claim' }>, now: number
   );
 }
 
-/** A heartbeat never extends past the execution timeout. It leaves no event, so the version stays. */
+/**
+ * A heartbeat never extends past the execution timeout, and a late one never shortens what a newer one gave. It leaves
+ * no event, so the version stays.
+ */
 function extend(job: Job, leaseMs: number | null, now: number): Transition | null {
   if (job.state !== 'active') return null;
-  const asked = now + (leaseMs ?? job.leaseMs ?? 0);
+  const asked = Math.max(now + (leaseMs ?? job.leaseMs ?? 0), job.leaseUntil ?? 0);
   const leaseUntil = job.timeoutAt === null ? asked : Math.min(asked, job.timeoutAt);
   return evolve(job, { leaseUntil }, [], now);
 }
@@ -103,4 +112,10 @@ function replay(job: Job, now: number): Transition {
     advancePending: false,
   };
   return evolve(job, { ...fresh, ...cleared }, [['job.replayed'], ['job.enqueued']], now);
+}
+
+/** A workflow node that was cancelled because of others' failure waits again for its parents. */
+function reinstate(job: Job, now: number): Transition {
+  const cleared = { outcome: null, finishedAt: null, advancePending: false } as const;
+  return evolve(job, { state: 'pending', ...cleared }, [['job.pending']], now);
 }

@@ -20,11 +20,14 @@ export interface EventPage {
   cursor: string;
   /** Whether the end of the log was reached; if not, ask again at once. */
   atEnd: boolean;
+  /** Events behind the cursor were pruned before they were read. */
+  missed: boolean;
 }
 
 /**
- * The log of everything that happened, in commit order, without gaps. A change and its events are one transaction:
- * whoever reads the log after a call has answered finds the call's events in it.
+ * The log of everything that happened, written in the transaction of the change. Ordered and gap-free per job and
+ * source, each event once; between jobs roughly by time. Whoever reads the log after a call has answered finds the
+ * call's events in it, at most `capabilities.eventLagMs` later.
  */
 export interface EventLog {
   read(query: EventQuery): Promise<EventPage>;

@@ -1,10 +1,29 @@
 import type { JobEvent } from '../events/job-event.ts';
 import type { Job } from '../job/job.ts';
+import type { LimitRule } from '../limits/limit.ts';
+import type { Change } from './apply.ts';
+import type { WorkflowRecord } from './workflows.ts';
 
 /** A row as it enters the store, with the events that tell of it. */
 export interface NewJob {
   job: Job;
   events: readonly JobEvent[];
+  /** Becomes the rule of the job's limit key, when it differs from the one that is set. */
+  limit?: LimitRule;
+  unique?: UniqueClaim;
+}
+
+/**
+ * A unique key maps to its newest job and is never released. The first try expects nobody; when somebody owns the key,
+ * the engine decides by the owner's state and age, and tries again with the owner as it saw it. Key, owner and new job
+ * change in one transaction.
+ */
+export interface UniqueClaim {
+  key: string;
+  /** The owner as it was read; null: the key must be free. An owner whose row is gone counts as nobody. */
+  owner: { id: string; version: number } | null;
+  /** What happens to the owner, when it is replaced. */
+  replace?: Change;
 }
 
 /** `child` may start only after `parent` has completed. Both are ids of jobs of the same tenant. */
@@ -22,13 +41,21 @@ export interface Edge {
  */
 export interface InsertGroup {
   jobs: readonly NewJob[];
+  /** In the order in which a child shall see its parents' results. */
   edges?: readonly Edge[];
+  /** The workflow that these jobs make up, or a running one that they join. */
+  workflow?: { create: WorkflowRecord } | { join: string };
 }
 
+/** Of several conflicts the one of the lowest index is answered, and `exists` before the others. */
 export type InsertAnswer =
   /** The rows as stored, in the order given; limited ones may have been admitted on the way. */
   | { status: 'inserted'; jobs: Job[] }
   /** A row with this id is there already. Nothing of the group was stored. */
   | { status: 'exists'; index: number; job: Job }
   /** Another job was inserted under this idempotency key. Nothing of the group was stored. */
-  | { status: 'repeated'; index: number; job: Job };
+  | { status: 'repeated'; index: number; job: Job }
+  /** The unique key belongs to this job, or to this version of it. Nothing of the group was stored. */
+  | { status: 'taken'; index: number; job: Job }
+  /** The workflow to join is not running. Nothing of the group was stored. */
+  | { status: 'closed' };

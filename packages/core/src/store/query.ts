@@ -1,4 +1,5 @@
 import type { Job, JobState } from '../job/job.ts';
+import type { CronRecord } from './crons.ts';
 
 export interface JobKey {
   tenant: string;
@@ -22,7 +23,10 @@ export interface JobFilter {
   finishedBefore?: number;
 }
 
-/** Newest first by id; the cursor is opaque and stays good while rows come and go. */
+/**
+ * Newest first by id; the cursor is opaque and stays good while rows come and go. A page may be short or empty and have
+ * a cursor all the same.
+ */
 export interface JobQuery {
   filter: JobFilter;
   limit: number;
@@ -35,7 +39,10 @@ export interface Page<T> {
   cursor?: string;
 }
 
-/** Rows of all tenants whose `nextAt` is at or before `now`, earliest first. */
+/**
+ * What must be looked at by `now`, of all tenants, earliest first. The store may use the call to finish what is its own
+ * business: jobs whose rate lets them start again are given their slots, half-done inserts are completed.
+ */
 export interface DueQuery {
   now: number;
   limit: number;
@@ -43,6 +50,12 @@ export interface DueQuery {
 
 export interface DueAnswer {
   jobs: Job[];
-  /** The earliest `nextAt` after those, so that the sweep knows how long it may sleep; null: nothing waits. */
+  crons: CronRecord[];
+  /** Jobs that the store itself has made claimable by this call. */
+  admitted: Job[];
+  /**
+   * When to look again, whatever for, so that the sweep knows how long it may sleep; null: nothing waits. It has come
+   * already when more was due than `limit`.
+   */
   nextAt: number | null;
 }

@@ -1,12 +1,35 @@
-/** A queue exists once it was paused or has had a job. */
+import type { LimitRule } from '../limits/limit.ts';
+
+/** A queue exists once it was paused, limited or has had a job. */
 export interface QueueInfo {
   tenant: string;
   name: string;
   paused: boolean;
+  /** What the queue as a whole may have active or start; beside whatever its jobs' own limits say. */
+  limit: LimitRule | null;
+}
+
+/** Counts stop at a bound; `completed`, `cancelled` and `discarded` are totals since the queue began. */
+export interface QueueStats extends QueueInfo {
+  available: number;
+  parked: number;
+  scheduled: number;
+  retryable: number;
+  pending: number;
+  active: number;
+  completed: number;
+  cancelled: number;
+  discarded: number;
+  /** When the job that is next in line became available; null when the queue is empty. */
+  oldestAt: number | null;
 }
 
 export interface QueueStore {
   list(tenant: string): Promise<QueueInfo[]>;
-  /** A paused queue takes jobs and gives none; running jobs go on. Idempotent. */
+  /** Null when the queue was never heard of. */
+  stats(tenant: string, name: string, bound: { atMost: number }): Promise<QueueStats | null>;
+  /** A paused queue takes jobs and gives none to claims that begin after this answered; running jobs go on. */
   setPaused(tenant: string, name: string, paused: boolean): Promise<QueueInfo>;
+  /** Holds for claims that begin after this answered; null takes the limit away. */
+  setLimit(tenant: string, name: string, limit: LimitRule | null): Promise<QueueInfo>;
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Job } from '../job/job.ts';
 import type { ApplyAnswer, Change } from './apply.ts';
 import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest } from './claim.ts';
+import type { CronStore } from './crons.ts';
 import type { EventLog } from './event-log.ts';
 import type { ExtendAnswer, ExtendRequest } from './extend.ts';
 import type { InsertAnswer, InsertGroup } from './insert.ts';
@@ -24,6 +25,8 @@ export interface StoreCapabilities {
   ordering: 'strict' | 'relaxed';
   /** Whether `list` may filter by every field of JobFilter. */
   search: boolean;
+  /** How much later than the call's answer its events may show up in the log. */
+  eventLagMs: number;
   /** Whether other processes' inserts reach `onWake`. */
   wakesAcrossProcesses: boolean;
 }
@@ -59,6 +62,7 @@ export interface Store {
   readonly limits: LimitStore;
   readonly workflows: WorkflowStore;
   readonly workers: WorkerStore;
+  readonly crons: CronStore;
 
   /** Returns a function that ends the subscription. */
   onWake(listener: WakeListener): () => void;

@@ -1,18 +1,70 @@
-import type { Job } from '../job/job.ts';
+import type { Job, JobState } from '../job/job.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { NewJob } from './insert.ts';
+import type { Page } from './query.ts';
 
-export interface AdvanceRequest {
+export const WORKFLOW_STATES = ['running', 'completed', 'failed', 'cancelled'] as const;
+export type WorkflowState = (typeof WORKFLOW_STATES)[number];
+
+/** A graph of jobs as a whole. Its nodes are ordinary jobs that carry its id. */
+export interface WorkflowRecord {
   tenant: string;
-  /** A completed job whose dependents shall be looked at. */
-  parent: string;
+  id: string;
+  type: string;
+  name: string | null;
+  state: WorkflowState;
+  failurePolicy: string;
+  /** Jobs to make when it ends, by the name of the callback. */
+  callbacks: JsonObject;
+  /** Nodes, callbacks not counted. */
+  total: number;
+  createdAt: number;
+  finishedAt: number | null;
+}
+
+export interface Family {
+  tenant: string;
+  ids: readonly string[];
+}
+
+export interface ParentResult {
+  id: string;
+  node: string | null;
+  state: JobState;
+  result: Json | null;
+}
+
+export interface MoveRequest {
+  tenant: string;
+  id: string;
+  from: WorkflowState;
+  to: WorkflowState;
   now: number;
+  /** Inserted with the move, or not at all. */
+  jobs: readonly NewJob[];
 }
 
 /**
- * Settling a node touches only its own row. Advancing it removes its edges and moves every child without edges from
- * `pending` to `available` by compare-and-set, so that a child is dispatched once, however often and by however many
- * servers its parents are advanced.
+ * Settling a node touches only its own row and leaves `advancePending` behind. Advancing it is a few steps that may be
+ * repeated at will: `meet` notes that the edges from completed parents are met, and the engine moves each child that
+ * waits for nothing more from `pending` to `available` by an ordinary `apply` by version. So a child is dispatched
+ * once, however often and by however many servers its parents are advanced. `advancePending` is cleared last.
  */
 export interface WorkflowStore {
-  /** Answers the children dispatched by this very call; the parent's `advancePending` is cleared. Idempotent. */
-  advance(request: AdvanceRequest): Promise<{ dispatched: Job[] }>;
+  get(tenant: string, id: string): Promise<WorkflowRecord | null>;
+  /** Newest first by id. */
+  list(query: { tenant: string; states?: readonly WorkflowState[]; limit: number; cursor?: string }): Promise<Page<WorkflowRecord>>;
+  /**
+   * Marks the edges from those of the given jobs that have completed, and answers their children that are still
+   * pending and have no unmet edge. Edges stay, so that a repetition finds the same children.
+   */
+  meet(parents: Family): Promise<Job[]>;
+  /** The children of these jobs that are still pending. */
+  waiting(parents: Family): Promise<Job[]>;
+  /** For each of these jobs its parents, in the order in which its edges were given. */
+  parents(children: Family): Promise<ParentResult[][]>;
+  /** Whether any job of the workflow has not finished. Cheap however many nodes there are. */
+  hasUnfinished(tenant: string, id: string): Promise<boolean>;
+  /** Compare-and-set of the state, with the jobs that come with it; false when the workflow is not in `from`. */
+  move(request: MoveRequest): Promise<boolean>;
 }
