@@ -2,6 +2,7 @@ import { Claimer } from './claim/claimer.ts';
 import { Heartbeats } from './claim/heartbeat.ts';
 import { HeldJobs } from './claim/held-jobs.ts';
 import { RowWriter, wrongState } from './commit/row-writer.ts';
+import { crons } from './cron/crons.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
 import { Enqueuer } from './enqueue/enqueue.ts';
 import { checkQueue } from './enqueue/envelope.ts';
@@ -10,12 +11,17 @@ import { follow } from './events/follow.ts';
 import { Signal } from './events/signal.ts';
 import { checkHealth } from './health/health.ts';
 import type { Job } from './job/job.ts';
+import { limits } from './limits/limits.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { type EngineOptions, resolveOptions } from './options.ts';
 import { Settler } from './settle/settler.ts';
+import type { CronRecord } from './store/crons.ts';
 import { hintsFor } from './transport/hint.ts';
 import { pollTransport } from './transport/poll/poll-transport.ts';
 import type { Waybill } from './waybill.ts';
+import { workflows } from './workflow/workflows.ts';
+
+const COUNT_AT_MOST = 10_000;
 
 /** The embedded engine: the whole of Waybill on one store, in this process. */
 export function engine(options: EngineOptions): Waybill {
@@ -40,10 +46,14 @@ export function engine(options: EngineOptions): Waybill {
     written.ring();
   };
 
-  const maintenance = new Maintenance(resolved, onChanged);
   const held = new HeldJobs();
   const rows = new RowWriter(store, (job) => onChanged([job]));
   const enqueuer = new Enqueuer(store, onChanged);
+  const makers = {
+    callback: (request: unknown, tenant: string) => enqueuer.make(request, tenant),
+    tick: (cron: CronRecord, tick: number) => enqueuer.makeTick(cron, tick),
+  };
+  const maintenance: Maintenance = new Maintenance(resolved, makers, onChanged);
   const settler = new Settler({ store, transport, rows, held, logger });
   const heartbeats = new Heartbeats({ store, transport, logger });
   const claimer = new Claimer({ store, transport, held, logger, leaseMs, onClaimed: (job) => onChanged([job]) });
@@ -80,7 +90,16 @@ export function engine(options: EngineOptions): Waybill {
       list: ({ tenant = '' } = {}) => store.queues.list(tenant),
       pause: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), true),
       resume: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), false),
+      setLimit: (name, limit, { tenant = '' } = {}) => store.queues.setLimit(tenant, checkQueue(name, 'queue'), limit),
+      stats: async (name, { tenant = '' } = {}) => {
+        const stats = await store.queues.stats(tenant, checkQueue(name, 'queue'), { atMost: COUNT_AT_MOST });
+        if (stats === null) throw new WaybillError('not_found', `There is no queue '${name}'.`);
+        return stats;
+      },
     },
+    limits: limits(store),
+    crons: crons(store, (nextAt) => maintenance.expect(nextAt)),
+    workflows: workflows({ store, rows, enqueuer }),
     workers: {
       list: ({ tenant = '' } = {}) => store.workers.list(tenant),
       direct: async (id, directive, { tenant = '' } = {}) => {

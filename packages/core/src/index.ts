@@ -8,6 +8,7 @@ export { parseDuration } from './duration.ts';
 export { engine } from './engine.ts';
 export type { JobOptions, JobRequest } from './enqueue/envelope.ts';
 export { checkQueue } from './enqueue/envelope.ts';
+export { isInTheWay, type UniqueRule } from './enqueue/unique.ts';
 export { ERROR_CODES, type ErrorCode, invalidField, WaybillError } from './errors.ts';
 export {
   JOB_EVENT_TYPES,
@@ -53,7 +54,15 @@ export {
   type WorkerInfo,
   type WorkerStore,
 } from './store/workers.ts';
-export { type Family, type MoveRequest, type ParentResult, WORKFLOW_STATES, type WorkflowRecord, type WorkflowState, type WorkflowStore } from './store/workflows.ts';
+export {
+  type Family,
+  type MoveRequest,
+  type ParentResult,
+  WORKFLOW_STATES,
+  type WorkflowRecord,
+  type WorkflowState,
+  type WorkflowStore,
+} from './store/workflows.ts';
 export { pollTransport } from './transport/poll/poll-transport.ts';
 export type * from './transport/transport.ts';
 export type * from './waybill.ts';

@@ -1,16 +1,16 @@
 import type { JobRequest } from './enqueue/envelope.ts';
 import type { LoggedEvent } from './events/job-event.ts';
 import type { Job } from './job/job.ts';
+import type { Outcome } from './job/outcome.ts';
 import type { Json } from './json.ts';
 import type { LimitRule } from './limits/limit.ts';
-import type { Outcome } from './job/outcome.ts';
-import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
-import type { JobFilter, JobQuery, Page } from './store/query.ts';
 import type { CronRecord, MisfirePolicy, OverlapPolicy } from './store/crons.ts';
+import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
 import type { LimitInfo } from './store/limits.ts';
+import type { JobFilter, JobQuery, Page } from './store/query.ts';
 import type { QueueInfo, QueueStats } from './store/queues.ts';
-import type { WorkflowRecord, WorkflowState } from './store/workflows.ts';
 import type { WorkerDirective, WorkerInfo } from './store/workers.ts';
+import type { WorkflowRecord, WorkflowState } from './store/workflows.ts';
 
 /**
  * The port that everything speaks. The embedded engine and the remote clients implement it; servers, workers and the
@@ -166,7 +166,9 @@ export interface Workflows {
   /** A chain, group, batch or any graph, in the words of the HTTP interface. All of it is stored, or nothing. */
   create(request: unknown, context?: InTenant): Promise<WorkflowInfo>;
   get(id: string, context?: InTenant): Promise<WorkflowInfo>;
-  list(query: InTenant & { states?: readonly WorkflowState[]; limit: number; cursor?: string }): Promise<Page<WorkflowRecord>>;
+  list(
+    query: InTenant & { states?: readonly WorkflowState[]; limit: number; cursor?: string },
+  ): Promise<Page<WorkflowRecord>>;
   /** The jobs of the workflow, newest first. */
   nodes(id: string, query: InTenant & { limit: number; cursor?: string }): Promise<Page<Job>>;
   /** New nodes for a running workflow; `depends_on` may name old ones. */

@@ -46,6 +46,22 @@ export class Claimer {
       this.#parts.held.remember(job);
       this.#parts.onClaimed(job);
     }
+    return this.#withParentResults(request.tenant, leases);
+  }
+
+  /** Nodes of a workflow get what their parents came to; one read for all of them, none for plain jobs. */
+  async #withParentResults(tenant: string, leases: Lease[]): Promise<Lease[]> {
+    for (const lease of leases) {
+      const handed = lease.job.spec.options?.['parent_results'];
+      if (Array.isArray(handed)) lease.parentResults = handed;
+    }
+    const nodes = leases.filter(({ job }) => job.workflowId !== null);
+    if (nodes.length === 0) return leases;
+    const families = await this.#parts.store.workflows.parents({ tenant, ids: nodes.map(({ job }) => job.id) });
+    nodes.forEach((lease, index) => {
+      const parents = families[index]!;
+      if (parents.length > 0) lease.parentResults = parents.map(({ result }) => result);
+    });
     return leases;
   }
 

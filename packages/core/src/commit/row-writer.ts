@@ -38,8 +38,9 @@ export class RowWriter {
     return job;
   }
 
-  async write(before: Job, expect: Expectation, after: Transition): Promise<ApplyAnswer> {
-    const answer = await this.#applies.run(changeOf(before, expect, after));
+  async write(before: Job, expect: Expectation, after: Transition, ownsKey = false): Promise<ApplyAnswer> {
+    const change = changeOf(before, expect, after);
+    const answer = await this.#applies.run(ownsKey ? { ...change, ownsKey } : change);
     if (answer.status === 'applied' && !answer.repeated) {
       this.#onWritten(after.job);
       for (const job of answer.admitted) this.#onWritten(job);
@@ -50,12 +51,15 @@ export class RowWriter {
   /** Reads, decides and writes until nobody came in between. `refuse` makes the error for a row in a wrong state. */
   async change(key: JobKey, command: Command, refuse: (job: Job) => WaybillError): Promise<Job> {
     let mine: Job | undefined;
+    let before: Job | undefined;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const job = await this.mustRead(key);
       if (mine && isSame(job, mine)) return job;
+      if (before && isSame(job, before) && revives(command)) throw keyTaken(job);
+      before = job;
       const after = transition(job, command, this.#clock.now());
       if (after === null) throw refuse(job);
-      const answer = await this.write(job, seen(job), after);
+      const answer = await this.write(job, seen(job), after, job.uniqueKey !== null && revives(command));
       if (answer.status === 'applied') return after.job;
       mine = after.job;
     }
@@ -66,6 +70,14 @@ export class RowWriter {
     await Promise.all([this.#gets.idle(), this.#applies.idle()]);
   }
 }
+
+/** A finished job that comes back to life must still own its unique key. */
+const revives = (command: Command): boolean => command.do === 'replay' || command.do === 'reinstate';
+
+const keyTaken = (job: Job): WaybillError =>
+  new WaybillError('duplicate', `Another job has taken over the unique key of job ${job.id}.`, {
+    details: { job_id: job.id },
+  });
 
 /** The change went in although its answer got lost, and the repetition found it done. */
 const isSame = (found: Job, mine: Job): boolean =>
@@ -83,7 +95,12 @@ export const wrongState = (job: Job, wanted: string): WaybillError =>
   });
 
 /** Nobody wrote since this row was read. */
-export const seen = ({ version, nextAt }: Job): Expectation => ({ by: 'version', version, nextAt });
+export const seen = ({ version, nextAt, holdsSlot }: Job): Expectation => ({
+  by: 'version',
+  version,
+  nextAt,
+  holdsSlot,
+});
 
 export function changeOf(before: Job, expect: Expectation, { job, events }: Transition): Change {
   const slot = slotMove(before, job);

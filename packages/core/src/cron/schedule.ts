@@ -15,11 +15,23 @@ const PLACE = /^(UTC|[A-Za-z_]+\/[A-Za-z0-9_+\-/]+)$/;
  * The first moment after `after` at which the schedule fires. A local time that a clock change skips fires once, at the
  * end of the gap; one that comes twice fires at its first coming. Null: it never fires again.
  */
-export function nextTick({ expression, timezone }: Schedule, after: number): number | null {
-  return (
-    new Cron(expression, { timezone, paused: true, ...mode(expression) }).nextRun(new Date(after))?.getTime() ?? null
-  );
+export function nextTick(schedule: Schedule, after: number): number | null {
+  return cronOf(schedule).nextRun(new Date(after))?.getTime() ?? null;
 }
+
+/** The newest ticks up to and including `until`, oldest first. */
+export function ticksUpTo(schedule: Schedule, until: number, count: number): number[] {
+  const ticks = cronOf(schedule).previousRuns(count + 1, new Date(until + 1_000));
+  return ticks
+    .map((tick) => tick.getTime())
+    .filter((tick) => tick <= until)
+    .slice(0, count)
+    .reverse();
+}
+
+/** A paused one: it only computes. */
+const cronOf = ({ expression, timezone }: Schedule): Cron =>
+  new Cron(expression, { timezone, paused: true, ...(expression.startsWith('@') ? {} : { mode: '5-part' as const }) });
 
 /** Refuses expressions and zones that mean nothing, and schedules that never fire. */
 export function checkSchedule(schedule: Schedule, now: number): void {
@@ -45,8 +57,6 @@ function tickOrRefuse(schedule: Schedule, now: number): number | null {
     throw invalid('expression', `is not a cron expression: ${why}`);
   }
 }
-
-const mode = (expression: string) => (expression.startsWith('@') ? {} : ({ mode: '5-part' } as const));
 
 function isZone(timezone: string): boolean {
   try {

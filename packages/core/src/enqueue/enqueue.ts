@@ -3,16 +3,29 @@ import { GroupCommit } from '../commit/group-commit.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import type { Job } from '../job/job.ts';
 import { sequence } from '../job/rank.ts';
-import type { InsertAnswer, InsertGroup } from '../store/insert.ts';
+import type { CronRecord } from '../store/crons.ts';
+import type { InsertAnswer, InsertGroup, NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
 import type { EnqueueContext, Jobs } from '../waybill.ts';
-import { checkEnvelope } from './envelope.ts';
+import { Candidate } from './candidate.ts';
+import { checkEnvelope, checkPlain } from './envelope.ts';
+import { groupSize } from './group-size.ts';
 import { newJob } from './new-job.ts';
 
 /** Jobs in one call; more belong into several calls. */
 export const MAX_BATCH = 1_000;
 
 const MAX_KEY_LENGTH = 255;
+const PRINTABLE = /^[\x20-\x7e]+$/;
+
+/** Rounds in which others may keep taking our unique keys before we give up. */
+const MAX_ROUNDS = 20;
+
+/** What a job belongs to besides its queue. */
+interface Placement {
+  tenant: string;
+  idempotencyKey?: string | null;
+}
 
 /** Defaults, validation and one insert, coalesced with whatever else is being enqueued. */
 export class Enqueuer {
@@ -29,45 +42,79 @@ export class Enqueuer {
   }
 
   readonly enqueue: Jobs['enqueue'] = async (request, context = {}) => {
-    const idempotencyKey = checkKey(context);
-    const [group, answer] = await this.#insert([request], context.tenant ?? '', { idempotencyKey, isBatch: false });
-    if (answer.status === 'inserted') return { job: answer.jobs[0]!, created: true };
-    if (isOurs(group, answer)) return { job: answer.job, created: true };
-    if (answer.status === 'repeated') return { job: answer.job, created: false };
-    throw duplicate(answer.job);
+    const placement = { tenant: context.tenant ?? '', idempotencyKey: checkKey(context) };
+    const [answer] = await this.#insertAll([this.#candidate(request, placement, null)]);
+    return answer!;
   };
 
   readonly enqueueMany: Jobs['enqueueMany'] = async (requests, context = {}) => {
     if (requests.length === 0) throw invalidField('jobs', 'must have at least one item.');
     if (requests.length > MAX_BATCH)
       throw invalidField('jobs', `must have at most ${MAX_BATCH} items.`, { max: MAX_BATCH });
-    const [group, answer] = await this.#insert(requests, context.tenant ?? '', { idempotencyKey: null, isBatch: true });
-    if (answer.status === 'inserted') return answer.jobs;
-    // All or nothing: if one row of this very call is there, all of them are.
-    if (isOurs(group, answer)) return group.jobs.map(({ job }) => job);
-    throw duplicate(answer.job, answer.index);
+    const placement = { tenant: context.tenant ?? '' };
+    const answers = await this.#insertAll(requests.map((request, index) => this.#candidate(request, placement, index)));
+    return answers.map(({ job }) => job);
   };
+
+  /** A new row that is not yet stored; for those who insert more than jobs alone. */
+  make(request: unknown, tenant: string, workflow?: { id: string; node: string }): NewJob {
+    const now = this.#store.clock.now();
+    const birth = { tenant, now, seq: this.#nextSeq(now), idempotencyKey: null };
+    return newJob(checkPlain(request, now), workflow ? { ...birth, workflow } : birth);
+  }
+
+  /** The job of a cron's tick; the tick is its idempotency key. */
+  makeTick({ tenant, name, template }: CronRecord, tick: number): NewJob {
+    const now = this.#store.clock.now();
+    return newJob(checkEnvelope(template, now), {
+      tenant,
+      now,
+      seq: this.#nextSeq(now),
+      idempotencyKey: `cron:${name}:${tick}`,
+    });
+  }
+
+  async insert(group: InsertGroup): Promise<InsertAnswer> {
+    const answer = await this.#inserts.run(group);
+    if (answer.status === 'inserted') this.#onInserted(answer.jobs);
+    return answer;
+  }
 
   idle(): Promise<void> {
     return this.#inserts.idle();
   }
 
-  async #insert(requests: readonly unknown[], tenant: string, { idempotencyKey, isBatch }: Manner) {
+  #candidate(request: unknown, { tenant, idempotencyKey = null }: Placement, index: number | null): Candidate {
     const now = this.#store.clock.now();
-    const jobs = requests.map((request, index) => {
-      const checked = at(isBatch ? index : null, () => checkEnvelope(request, now));
-      return newJob(checked, { tenant, now, seq: this.#nextSeq(now), idempotencyKey });
-    });
-    const group = { jobs };
-    const answer = await this.#inserts.run(group);
-    this.#onInserted(answer.status === 'inserted' ? answer.jobs : []);
-    return [group, answer] as const;
+    const checked = at(index, () => checkEnvelope(request, now));
+    const born = newJob(checked, { tenant, now, seq: this.#nextSeq(now), idempotencyKey });
+    return new Candidate(born, checked.unique, index);
   }
-}
 
-interface Manner {
-  idempotencyKey: string | null;
-  isBatch: boolean;
+  /** All or nothing. Whoever meets the owner of a unique key decides about it and all try again. */
+  async #insertAll(candidates: readonly Candidate[]): Promise<{ job: Job; created: boolean }[]> {
+    for (let round = 0; round < MAX_ROUNDS + candidates.length; round += 1) {
+      const open = candidates.filter(({ existing }) => existing === undefined);
+      if (open.length > 0) {
+        const group = { jobs: open.map((candidate) => candidate.born) };
+        const answer = await this.insert(group);
+        if (answer.status === 'inserted')
+          open.forEach((candidate, index) => {
+            candidate.stored = answer.jobs[index]!;
+          });
+        else if (answer.status === 'closed') throw new WaybillError('internal', 'A plain insert joined a workflow.');
+        else if (open[answer.index]!.isOurs(answer.job))
+          for (const candidate of open) candidate.stored = candidate.born.job;
+        else if (answer.status === 'taken') {
+          open[answer.index]!.meet(answer.job, this.#store.clock.now());
+          continue;
+        } else open[answer.index]!.meetTwin(answer.status, answer.job);
+      }
+      if (candidates.every((candidate) => candidate.isSettled))
+        return candidates.map((candidate) => candidate.answer());
+    }
+    throw new WaybillError('unavailable', 'Others keep taking the unique key of this job. Try again.');
+  }
 }
 
 /** Names the item of a batch in the refusal of its field. */
@@ -83,31 +130,9 @@ function at<T>(index: number | null, check: () => T): T {
 
 function checkKey({ idempotencyKey }: EnqueueContext): string | null {
   if (idempotencyKey === undefined) return null;
-  return new Fields({ idempotency_key: idempotencyKey }).requiredString('idempotency_key', { max: MAX_KEY_LENGTH });
-}
-
-/** The insert was tried again after its answer got lost: the row that is there is the one we wrote. */
-function isOurs(group: InsertGroup, answer: Exclude<InsertAnswer, { status: 'inserted' }>): boolean {
-  const mine = group.jobs[answer.index]!.job;
-  return mine.id === answer.job.id && mine.seq === answer.job.seq && mine.createdAt === answer.job.createdAt;
-}
-
-function duplicate(existing: Job, index?: number): WaybillError {
-  const details = { existing_job_id: existing.id, ...(index === undefined ? {} : { index }) };
-  return new WaybillError('duplicate', `There is already a job ${existing.id}.`, { details });
-}
-
-const BYTES_PER_JOB = 512;
-
-/** Rough on purpose: the lengths of the strings that dominate a row. */
-function groupSize(group: InsertGroup): number {
-  return group.jobs.reduce((sum, { job }) => sum + BYTES_PER_JOB + roughSize(job.spec.args), 0);
-}
-
-function roughSize(value: unknown, depth = 0): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null || depth > 8) return 8;
-  let sum = 8;
-  for (const item of Object.values(value)) sum += roughSize(item, depth + 1);
-  return sum;
+  const key = new Fields({ idempotency_key: idempotencyKey }).requiredString('idempotency_key', {
+    max: MAX_KEY_LENGTH,
+  });
+  if (!PRINTABLE.test(key)) throw invalidField('idempotency_key', 'must be printable ASCII.');
+  return key;
 }

@@ -5,8 +5,10 @@ import type { JobSpec } from '../job/job.ts';
 import { PRIORITY_MAX, PRIORITY_MIN } from '../job/rank.ts';
 import type { RetryOptions } from '../job/retry-policy.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { checkLimit, type JobLimit } from '../limits/limit-options.ts';
 import { readMoment } from './moment.ts';
 import { checkRetry } from './retry-options.ts';
+import { checkUnique, type UniqueRule } from './unique.ts';
 
 /** What a producer sends: the Open Job Spec envelope. Unknown fields are kept and given back. */
 export interface JobRequest {
@@ -52,6 +54,8 @@ export interface CheckedRequest {
   expiresAt: number | null;
   pending: boolean;
   maxAttempts: number | undefined;
+  unique: UniqueRule | null;
+  limit: JobLimit | null;
   spec: JobSpec;
 }
 
@@ -98,11 +102,13 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
   const tags = options.strings('tags', { max: MAX_TAGS });
   const kept = options.rest(COLUMN_OPTIONS);
   const extra = envelope.rest(NOT_EXTRA);
+  const queue = checkQueue(options.string('queue') ?? 'default', 'options.queue');
+  const meta = envelope.object('meta') ?? {};
 
   return {
     id,
     type,
-    queue: checkQueue(options.string('queue') ?? 'default', 'options.queue'),
+    queue,
     priority: options.integer('priority', { min: PRIORITY_MIN, max: PRIORITY_MAX }) ?? 0,
     timeoutMs: options.integer('timeout_ms', { min: 1, max: LONGEST_MS }) ?? null,
     visibilityMs: options.integer('visibility_timeout_ms', { min: 1, max: LONGEST_MS }) ?? null,
@@ -110,15 +116,24 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
     expiresAt: readMoment(options, 'expires_at', now),
     pending: options.boolean('pending') ?? false,
     maxAttempts: retry?.max_attempts,
+    unique: checkUnique(options, { type, queue, args, meta }),
+    limit: checkLimit(options, queue),
     spec: {
       args,
-      meta: envelope.object('meta') ?? {},
+      meta,
       ...(tags && { tags }),
       ...(retry && { retry }),
       ...(kept && { options: kept }),
       ...(extra && { extra }),
     },
   };
+}
+
+/** For jobs that something else than a producer makes: whether they come to be is not theirs to decide. */
+export function checkPlain(request: unknown, now: number): CheckedRequest {
+  const checked = checkEnvelope(request, now);
+  if (checked.unique === null) return checked;
+  throw invalidField('options.unique', 'has no meaning here: a schedule has its overlap policy, a workflow its nodes.');
 }
 
 export function checkQueue(queue: string, field: string): string {

@@ -12,10 +12,12 @@ export interface Birth {
   /** Place in the queue among jobs of the same priority. */
   seq: number;
   idempotencyKey: string | null;
+  /** Where the job belongs, when it is a node of a workflow. */
+  workflow?: { id: string; node: string };
 }
 
 /** The first row of a job and the events that tell of it. */
-export function newJob(request: CheckedRequest, { tenant, now, seq, idempotencyKey }: Birth): NewJob {
+export function newJob(request: CheckedRequest, { tenant, now, seq, idempotencyKey, workflow }: Birth): NewJob {
   const { type, queue, priority, timeoutMs, visibilityMs, expiresAt, spec } = request;
   const waits = request.scheduledAt !== null && request.scheduledAt > now;
   const scheduledAt = waits ? request.scheduledAt : null;
@@ -27,9 +29,14 @@ export function newJob(request: CheckedRequest, { tenant, now, seq, idempotencyK
     seq: scheduledAt === null ? seq : seqAt(scheduledAt, seq),
     maxAttempts: request.maxAttempts ?? DEFAULT_RETRY.max_attempts,
     createdAt: now,
+    uniqueKey: request.unique?.key ?? null,
+    limitKey: request.limit?.key ?? null,
+    workflowId: workflow?.id ?? null,
+    node: workflow?.node ?? null,
     enqueuedAt: state === 'available' ? now : null,
   };
-  return evolve(row, {}, [birthFact(row)], now);
+  const born = evolve(row, {}, [birthFact(row)], now);
+  return request.limit === null ? born : { ...born, limit: request.limit.rule };
 }
 
 function birthFact({ state, scheduledAt }: Job): Fact {
@@ -57,10 +64,6 @@ const BLANK = {
   errors: [],
   result: null,
   dead: false,
-  uniqueKey: null,
-  limitKey: null,
   holdsSlot: false,
-  workflowId: null,
-  node: null,
   advancePending: false,
 } as const;

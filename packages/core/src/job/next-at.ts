@@ -3,7 +3,7 @@ import type { Job } from './job.ts';
 /** The columns that decide when the engine must look at a row again. */
 type Timed = Pick<
   Job,
-  'state' | 'scheduledAt' | 'expiresAt' | 'leaseUntil' | 'timeoutAt' | 'advancePending' | 'finishedAt'
+  'state' | 'scheduledAt' | 'expiresAt' | 'leaseUntil' | 'timeoutAt' | 'advancePending' | 'createdAt' | 'finishedAt'
 >;
 
 /** The earliest of the given moments; null when there is none. */
@@ -23,7 +23,8 @@ export function nextAtFor(job: Timed): number | null {
     case 'active':
       return earliest(job.leaseUntil, job.timeoutAt);
     case 'pending':
-      return null;
+      // A node that joined a running workflow: its parents may have finished before it came.
+      return job.advancePending ? job.createdAt : null;
     case 'completed':
     case 'cancelled':
     case 'discarded':

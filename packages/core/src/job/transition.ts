@@ -15,6 +15,7 @@ export type Command =
   | { do: 'forget' }
   | { do: 'advanced' }
   | { do: 'reinstate' }
+  | { do: 'look' }
   | { do: 'tick' };
 
 /**
@@ -39,6 +40,8 @@ export function transition(job: Job, command: Command, now: number): Transition 
       return job.dead ? evolve(job, { dead: false }, [], now) : null;
     case 'advanced':
       return job.advancePending ? evolve(job, { advancePending: false }, [], now) : null;
+    case 'look':
+      return job.state === 'pending' ? evolve(job, { advancePending: true }, [], now) : null;
     case 'reinstate':
       return job.state === 'cancelled' ? reinstate(job, now) : null;
     case 'tick':

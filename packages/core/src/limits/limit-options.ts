@@ -13,6 +13,8 @@ const MOST = 1_000_000;
 const LONGEST_MS = 366 * 86_400_000;
 const SHORTEST_MS = 100;
 
+export const isLimitKey = (key: string): boolean => key.length <= MAX_KEY && KEY.test(key);
+
 /** Shorthands of the suites: `max_per_second: 1`, and `rate: 1, period: 'second'`. */
 const NAMED_PERIODS_MS = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 

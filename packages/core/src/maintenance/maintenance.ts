@@ -2,7 +2,7 @@ import type { Job } from '../job/job.ts';
 import type { ResolvedOptions } from '../options.ts';
 import { JumpWatch } from './jump-watch.ts';
 import { pruneAll } from './prune.ts';
-import { sweepOnce } from './sweep.ts';
+import { type Makers, sweepOnce } from './sweep.ts';
 
 /** After a failed round the next one waits this long, so that a store in trouble is not hammered. */
 const AFTER_ERROR_MS = 1_000;
@@ -10,7 +10,8 @@ const AFTER_ERROR_MS = 1_000;
 /** The engine's upkeep: one loop for due rows, one for what is too old. */
 export class Maintenance {
   readonly #options: ResolvedOptions;
-  readonly #onTicked: (jobs: readonly Job[]) => void;
+  readonly #onChanged: (jobs: readonly Job[]) => void;
+  readonly #make: Makers;
   readonly #stopping = new AbortController();
   /** The earliest moment asked for since the current sweep began. */
   #earliest = Number.POSITIVE_INFINITY;
@@ -18,9 +19,10 @@ export class Maintenance {
   #wake = new AbortController();
   #loops: Promise<void>[] = [];
 
-  constructor(options: ResolvedOptions, onTicked: (jobs: readonly Job[]) => void) {
+  constructor(options: ResolvedOptions, make: Makers, onChanged: (jobs: readonly Job[]) => void) {
     this.#options = options;
-    this.#onTicked = onTicked;
+    this.#make = make;
+    this.#onChanged = onChanged;
   }
 
   start(): void {
@@ -53,8 +55,8 @@ export class Maintenance {
   async #sweep(jumps: JumpWatch): Promise<number> {
     const { store, clock, logger } = this.#options;
     try {
-      const { ticked, nextAt, more } = await sweepOnce(store, jumps);
-      if (ticked.length > 0) this.#onTicked(ticked);
+      const { changed, nextAt, more } = await sweepOnce(store, jumps, this.#make);
+      if (changed.length > 0) this.#onChanged(changed);
       return more ? clock.now() : (nextAt ?? Number.POSITIVE_INFINITY);
     } catch (error) {
       if (!this.#stopping.signal.aborted) logger.warn({ err: error }, 'A sweep failed and will be repeated.');

@@ -53,7 +53,12 @@ export interface MoveRequest {
 export interface WorkflowStore {
   get(tenant: string, id: string): Promise<WorkflowRecord | null>;
   /** Newest first by id. */
-  list(query: { tenant: string; states?: readonly WorkflowState[]; limit: number; cursor?: string }): Promise<Page<WorkflowRecord>>;
+  list(query: {
+    tenant: string;
+    states?: readonly WorkflowState[];
+    limit: number;
+    cursor?: string;
+  }): Promise<Page<WorkflowRecord>>;
   /**
    * Marks the edges from those of the given jobs that have completed, and answers their children that are still
    * pending and have no unmet edge. Edges stay, so that a repetition finds the same children.

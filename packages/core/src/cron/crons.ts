@@ -1,0 +1,90 @@
+import { Fields, isObject } from '../check.ts';
+import { checkPlain } from '../enqueue/envelope.ts';
+import { invalidField, WaybillError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { type CronRecord, MISFIRE_POLICIES, OVERLAP_POLICIES } from '../store/crons.ts';
+import type { Store } from '../store/store.ts';
+import type { CronRequest, Crons } from '../waybill.ts';
+import { checkSchedule, nextTick } from './schedule.ts';
+
+const NAME = /^[a-z0-9][a-z0-9.-]*$/;
+const MAX_NAME = 255;
+const MOST_CATCH_UPS = 1_000;
+
+/** Schedules, kept in the store: created, changed, paused and removed at run time. */
+export function crons(store: Store, onChanged: (nextAt: number | null) => void): Crons {
+  const mustGet = async (tenant: string, name: string): Promise<CronRecord> => {
+    const cron = await store.crons.get(tenant, name);
+    if (cron === null) throw notFound(name);
+    return cron;
+  };
+
+  async function put(cron: CronRecord): Promise<CronRecord> {
+    const stored = await store.crons.put(cron);
+    onChanged(stored.nextAt);
+    return stored;
+  }
+
+  return {
+    put: async (request, { tenant = '' } = {}) => {
+      const now = store.clock.now();
+      const cron = checkCron(request, tenant, now);
+      const before = await store.crons.get(tenant, cron.name);
+      return put({ ...cron, version: (before?.version ?? 0) + 1 });
+    },
+    get: (name, { tenant = '' } = {}) => mustGet(tenant, name),
+    list: ({ tenant = '' } = {}) => store.crons.list(tenant),
+    setEnabled: async (name, enabled, { tenant = '' } = {}) => {
+      const cron = await mustGet(tenant, name);
+      if (cron.enabled === enabled) return cron;
+      const nextAt = enabled ? nextTick(cron, store.clock.now()) : null;
+      return put({ ...cron, enabled, nextAt, version: cron.version + 1 });
+    },
+    remove: async (name, { tenant = '' } = {}) => {
+      const removed = await store.crons.remove(tenant, name);
+      if (removed === null) throw notFound(name);
+      return removed;
+    },
+  };
+}
+
+const notFound = (name: string): WaybillError =>
+  new WaybillError('not_found', `There is no cron '${name}'.`, { details: { name } });
+
+function checkCron(request: CronRequest, tenant: string, now: number): CronRecord {
+  const fields = new Fields(request);
+  const name = fields.requiredString('name', { max: MAX_NAME });
+  if (!NAME.test(name)) throw invalidField('name', "must be lower-case letters, digits, '.' and '-'.");
+  const expression = fields.string('expression', { max: MAX_NAME }) ?? fields.string('cron', { max: MAX_NAME });
+  if (expression === undefined) throw invalidField('expression', 'is required.');
+  const schedule = { expression: expression.trim(), timezone: fields.string('timezone', { max: MAX_NAME }) ?? 'UTC' };
+  checkSchedule(schedule, now);
+  const enabled = fields.boolean('enabled') ?? true;
+  return {
+    tenant,
+    name,
+    ...schedule,
+    overlap: fields.oneOf('overlap_policy', OVERLAP_POLICIES) ?? 'skip',
+    misfire: fields.oneOf('misfire_policy', MISFIRE_POLICIES) ?? 'run_once',
+    catchUpLimit: fields.integer('catch_up_limit', { min: 1, max: MOST_CATCH_UPS }) ?? 10,
+    enabled,
+    description: fields.string('description') ?? null,
+    template: templateOf(fields, now),
+    nextAt: enabled ? nextTick(schedule, now) : null,
+    lastAt: null,
+    lastJobId: null,
+    runs: 0,
+    createdAt: now,
+    version: 1,
+  };
+}
+
+/** `job_template`, or the job's fields beside the schedule's, as the specification's text has them. */
+function templateOf(fields: Fields, now: number): JsonObject {
+  const nested = fields.object('job_template');
+  const template = nested ?? { args: [], ...fields.some(['type', 'args', 'meta', 'options']) };
+  if (!isObject(template)) throw invalidField('job_template', 'must be an object.');
+  if (template['id'] !== undefined) throw invalidField('job_template.id', 'cannot be set: every tick makes a new job.');
+  checkPlain(template, now);
+  return template;
+}

@@ -1,0 +1,55 @@
+import { changeOf, seen } from '../commit/row-writer.ts';
+import { isFinished, type Job } from '../job/job.ts';
+import { transition } from '../job/transition.ts';
+import type { CronRecord } from '../store/crons.ts';
+import type { NewJob } from '../store/insert.ts';
+import type { Store } from '../store/store.ts';
+import { nextTick, ticksUpTo } from './schedule.ts';
+
+/** A tick that is found later than this was missed: nobody was there when it came. */
+const MISSED_AFTER_MS = 60_000;
+
+/** Makes the job of a tick. The tick is its idempotency key, whatever happens to the cron in between. */
+export type MakeTick = (cron: CronRecord, tick: number) => NewJob;
+
+/**
+ * Deals with one due tick of one cron, and moves the cron on. One atomic operation per tick, expected as it was read:
+ * of any number of servers one fires it. Answers the job, or null.
+ */
+export async function fire(store: Store, cron: CronRecord, make: MakeTick): Promise<Job | null> {
+  const now = store.clock.now();
+  const { tick, nextAt, isSkipped } = plan(cron, now);
+  const job = isSkipped || !(await mayRun(store, cron)) ? undefined : make(cron, tick);
+  const { tenant, name, version } = cron;
+  const expected = { version, nextAt: cron.nextAt! };
+  const answer = await store.crons.fire({ tenant, name, expected, nextAt, tick, ...(job && { job }) });
+  return answer === 'fired' && job ? job.job : null;
+}
+
+interface Plan {
+  tick: number;
+  nextAt: number | null;
+  isSkipped: boolean;
+}
+
+/** Which tick to deal with, and which comes next: both depend on how many were missed. */
+function plan(cron: CronRecord, now: number): Plan {
+  const due = cron.nextAt!;
+  if (now - due <= MISSED_AFTER_MS) return { tick: due, nextAt: nextTick(cron, due), isSkipped: false };
+  const wanted = cron.misfire === 'catch_up' ? cron.catchUpLimit : 1;
+  // Ticks before the one that is due were dealt with already.
+  const tick = ticksUpTo(cron, now, wanted).find((missed) => missed >= due) ?? due;
+  const isMissed = now - tick > MISSED_AFTER_MS;
+  return { tick, nextAt: nextTick(cron, tick), isSkipped: cron.misfire === 'skip' && isMissed };
+}
+
+/** What the overlap policy says about the job of the tick before. */
+async function mayRun(store: Store, { tenant, overlap, lastJobId }: CronRecord): Promise<boolean> {
+  if (overlap === 'allow' || lastJobId === null) return true;
+  const [last] = await store.get([{ tenant, id: lastJobId }]);
+  if (!last || isFinished(last.state)) return true;
+  if (overlap === 'skip') return false;
+  const cancelled = transition(last, { do: 'cancel', by: 'cron', reason: 'the next tick has come' }, store.clock.now());
+  if (cancelled) await store.apply([changeOf(last, seen(last), cancelled)]);
+  return true;
+}

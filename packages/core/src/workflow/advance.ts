@@ -1,0 +1,140 @@
+import { changeOf, seen } from '../commit/row-writer.ts';
+import { isFinished, type Job } from '../job/job.ts';
+import { type Command, transition } from '../job/transition.ts';
+import type { Change } from '../store/apply.ts';
+import type { NewJob } from '../store/insert.ts';
+import type { Store } from '../store/store.ts';
+import type { WorkflowRecord } from '../store/workflows.ts';
+import { endOf } from './end.ts';
+
+/** Pending rows cancelled in one go. */
+const SLICE = 500;
+
+/** Makes the job of a callback; it is stored by whoever ends the workflow. */
+export type MakeJob = (request: unknown, tenant: string) => NewJob;
+
+/**
+ * Looks at the dependents of finished nodes, and at nodes that joined late: dispatches what waits for nothing more,
+ * cancels what waits in vain, and ends a workflow that has nothing left to do. Every step may be repeated, by anybody;
+ * the mark that brought the rows here is cleared last. Answers the rows that changed.
+ */
+export async function advance(store: Store, jobs: readonly Job[], make: MakeJob): Promise<Job[]> {
+  const changed: Job[] = [];
+  for (const [tenant, own] of groupBy(jobs, ({ tenant }) => tenant)) {
+    const records = await readRecords(store, tenant, own);
+    const changes = [
+      ...(await dispatches(store, tenant, own, records)),
+      ...(await cancellations(store, tenant, own, records)),
+    ];
+    changed.push(...(await applyAll(store, changes)));
+    for (const record of records.values()) {
+      if (
+        record.state === 'running' &&
+        own.some(({ workflowId, state }) => workflowId === record.id && isFinished(state))
+      ) {
+        changed.push(...(await endOf(store, record, make)));
+      }
+    }
+    await applyAll(store, changesOf(store, own, { do: 'advanced' }));
+  }
+  return changed;
+}
+
+async function readRecords(store: Store, tenant: string, jobs: readonly Job[]): Promise<Map<string, WorkflowRecord>> {
+  const ids = [...new Set(jobs.map(({ workflowId }) => workflowId).filter((id) => id !== null))];
+  const found = await Promise.all(ids.map((id) => store.workflows.get(tenant, id)));
+  return new Map(found.filter((record) => record !== null).map((record) => [record.id, record]));
+}
+
+const isRunning = (records: Map<string, WorkflowRecord>, job: Job): boolean =>
+  job.workflowId !== null && records.get(job.workflowId)?.state === 'running';
+
+/** Children whose parents have all completed. */
+async function dispatches(
+  store: Store,
+  tenant: string,
+  jobs: readonly Job[],
+  records: Map<string, WorkflowRecord>,
+): Promise<Change[]> {
+  const completed = jobs.filter((job) => job.state === 'completed' && isRunning(records, job)).map(({ id }) => id);
+  const joined = jobs.filter((job) => job.state === 'pending' && isRunning(records, job));
+  const families =
+    joined.length === 0 ? [] : await store.workflows.parents({ tenant, ids: joined.map(({ id }) => id) });
+  const parents = families.flat();
+  const alone = joined.filter((_, index) => families[index]!.length === 0);
+  const ids = [...new Set([...completed, ...parents.filter(({ state }) => state === 'completed').map(({ id }) => id)])];
+  const met = ids.length === 0 ? [] : await store.workflows.meet({ tenant, ids });
+  return changesOf(store, [...alone, ...met], { do: 'activate' });
+}
+
+/** Children that wait in vain: a parent has failed, or nothing shall start any more. */
+async function cancellations(
+  store: Store,
+  tenant: string,
+  jobs: readonly Job[],
+  records: Map<string, WorkflowRecord>,
+): Promise<Change[]> {
+  const doomed = new Map<string, Job>();
+  const failed = jobs.filter(({ state }) => state === 'discarded' || state === 'cancelled');
+  const stopped = new Set(
+    failed.filter((job) => stops(records.get(job.workflowId!))).map(({ workflowId }) => workflowId!),
+  );
+  for (const record of records.values()) if (record.state === 'cancelled') stopped.add(record.id);
+  for (const workflowId of stopped) {
+    const filter = { tenant, workflowId, states: ['pending', 'scheduled', 'available', 'retryable'] } as const;
+    for (const job of (await store.list({ filter, limit: SLICE })).items) doomed.set(job.id, job);
+  }
+  const ids = failed.map(({ id }) => id);
+  if (ids.length > 0) for (const job of await store.workflows.waiting({ tenant, ids })) doomed.set(job.id, job);
+  for (const job of await orphans(store, tenant, jobs)) doomed.set(job.id, job);
+  return changesOf(store, [...doomed.values()], {
+    do: 'cancel',
+    by: 'workflow',
+    reason: 'a node before it did not complete',
+  });
+}
+
+const stops = (record: WorkflowRecord | undefined): boolean => record?.failurePolicy === 'stop';
+
+/** Nodes that joined after a parent of theirs had failed. */
+async function orphans(store: Store, tenant: string, jobs: readonly Job[]): Promise<Job[]> {
+  const joined = jobs.filter(({ state }) => state === 'pending');
+  if (joined.length === 0) return [];
+  const families = await store.workflows.parents({ tenant, ids: joined.map(({ id }) => id) });
+  return joined.filter((_, index) =>
+    families[index]!.some(({ state }) => state === 'discarded' || state === 'cancelled'),
+  );
+}
+
+function changesOf(store: Store, jobs: readonly Job[], command: Command): Change[] {
+  const now = store.clock.now();
+  return jobs.flatMap((job) => {
+    const after = transition(job, command, now);
+    return after === null ? [] : [changeOf(job, seen(job), after)];
+  });
+}
+
+async function applyAll(store: Store, changes: readonly Change[]): Promise<Job[]> {
+  const changed: Job[] = [];
+  const { maxBatch } = store.capabilities;
+  for (let from = 0; from < changes.length; from += maxBatch) {
+    const slice = changes.slice(from, from + maxBatch);
+    const answers = await store.apply(slice);
+    answers.forEach((answer, index) => {
+      if (answer.status !== 'applied') return;
+      changed.push(slice[index]!.job, ...answer.admitted);
+    });
+  }
+  return changed;
+}
+
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}

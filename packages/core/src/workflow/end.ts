@@ -1,0 +1,58 @@
+import type { Job } from '../job/job.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { NewJob } from '../store/insert.ts';
+import type { Store } from '../store/store.ts';
+import type { WorkflowRecord } from '../store/workflows.ts';
+import type { MakeJob } from './advance.ts';
+import type { Callback } from './shape.ts';
+
+/** Results of more nodes than this are not handed to callbacks; they can be read by the workflow's id. */
+const MAX_RESULTS = 100;
+const MAX_RESULT_BYTES = 64 * 1024;
+
+/**
+ * Ends a workflow that has no unfinished node. The last node to finish always finds that out: it looks after its own
+ * end was written. The compare-and-set of the state lets one of several lookers end it, with its callbacks.
+ */
+export async function endOf(store: Store, record: WorkflowRecord, make: MakeJob): Promise<Job[]> {
+  const { tenant, id } = record;
+  if (await store.workflows.hasUnfinished(tenant, id)) return [];
+  const failures = await store.count({ tenant, workflowId: id, states: ['discarded', 'cancelled'] }, { atMost: 1 });
+  const to = failures > 0 ? 'failed' : 'completed';
+  const jobs = await callbackJobs(store, record, to, make);
+  const moved = await store.workflows.move({ tenant, id, from: 'running', to, now: store.clock.now(), jobs });
+  return moved ? jobs.map(({ job }) => job) : [];
+}
+
+async function callbackJobs(
+  store: Store,
+  record: WorkflowRecord,
+  to: 'completed' | 'failed',
+  make: MakeJob,
+): Promise<NewJob[]> {
+  const due: Callback[] = ['on_complete', to === 'completed' ? 'on_success' : 'on_failure'];
+  const requests = due.flatMap((name) =>
+    record.callbacks[name] === undefined ? [] : [record.callbacks[name] as JsonObject],
+  );
+  if (requests.length === 0) return [];
+  const told = {
+    workflow_id: record.id,
+    workflow_state: to,
+    ...(record.name === null ? {} : { workflow_name: record.name }),
+  };
+  const results = await resultsOf(store, record);
+  return requests.map((request) => {
+    const meta = { ...(request['meta'] as JsonObject | undefined), ...told };
+    const options = { ...(request['options'] as JsonObject | undefined), ...(results && { parent_results: results }) };
+    return make({ ...request, meta, options }, record.tenant);
+  });
+}
+
+/** In the order of the nodes' names, which is the order in which they were given. */
+async function resultsOf(store: Store, { tenant, id: workflowId, total }: WorkflowRecord): Promise<Json[] | null> {
+  if (total > MAX_RESULTS) return null;
+  const { items } = await store.list({ filter: { tenant, workflowId }, limit: MAX_RESULTS });
+  const nodes = items.sort((a, b) => a.seq - b.seq);
+  const results = nodes.map(({ result }) => result);
+  return JSON.stringify(results).length <= MAX_RESULT_BYTES ? results : null;
+}

@@ -1,0 +1,38 @@
+import { evolve } from '../job/evolve.ts';
+import type { Edge, NewJob } from '../store/insert.ts';
+import type { NodeShape } from './shape.ts';
+
+/**
+ * Rows and edges for a graph. A node with parents begins pending; one with a parent outside of this graph is marked,
+ * so that the sweep looks whether that parent has finished already.
+ */
+export function plant(
+  nodes: readonly NodeShape[],
+  make: (node: NodeShape) => NewJob,
+  outside: ReadonlyMap<string, string>,
+): { jobs: NewJob[]; edges: Edge[] } {
+  const made = nodes.map((node) => ({ node, born: make(node) }));
+  const ids = new Map([...outside, ...made.map(({ node, born }) => [node.name, born.job.id] as const)]);
+  const jobs = made.map(({ node, born }) => {
+    if (node.parents.length === 0) return born;
+    return waiting(
+      born,
+      node.parents.some((parent) => outside.has(parent)),
+    );
+  });
+  const edges = made.flatMap(({ node, born }) =>
+    node.parents.map((parent) => ({ parent: ids.get(parent)!, child: born.job.id })),
+  );
+  return { jobs, edges };
+}
+
+function waiting(born: NewJob, advancePending: boolean): NewJob {
+  const unborn = { ...born.job, version: 0 };
+  const { job, events } = evolve(
+    unborn,
+    { state: 'pending', enqueuedAt: null, advancePending },
+    [['job.pending']],
+    born.job.createdAt,
+  );
+  return { ...born, job, events };
+}

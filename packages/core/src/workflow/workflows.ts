@@ -1,0 +1,180 @@
+import { Fields } from '../check.ts';
+import { type RowWriter, wrongState } from '../commit/row-writer.ts';
+import type { Enqueuer } from '../enqueue/enqueue.ts';
+import { checkPlain } from '../enqueue/envelope.ts';
+import { invalidField, WaybillError } from '../errors.ts';
+import { newJobId } from '../job/id.ts';
+import type { Job, JobState } from '../job/job.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Edge, NewJob } from '../store/insert.ts';
+import type { Store } from '../store/store.ts';
+import type { WorkflowRecord } from '../store/workflows.ts';
+import type { WorkflowInfo, Workflows } from '../waybill.ts';
+import { plant } from './plant.ts';
+import { checkNodes, checkWorkflow, MAX_NODES } from './shape.ts';
+
+const SLICE = 500;
+
+const REPAIR = [
+  ['discarded', 'replay'],
+  ['cancelled', 'reinstate'],
+  ['pending', 'look'],
+] as const;
+
+interface WorkflowParts {
+  store: Store;
+  rows: RowWriter;
+  enqueuer: Enqueuer;
+}
+
+/** Graphs of jobs: created whole, looked at, extended, cancelled and repaired. */
+export function workflows({ store, rows, enqueuer }: WorkflowParts): Workflows {
+  const mustGet = async (tenant: string, id: string): Promise<WorkflowRecord> => {
+    const record = await store.workflows.get(tenant, id);
+    if (record === null)
+      throw new WaybillError('not_found', `There is no workflow ${id}.`, { details: { workflow_id: id } });
+    return record;
+  };
+
+  async function infoOf(record: WorkflowRecord): Promise<WorkflowInfo> {
+    const { tenant, id: workflowId, total } = record;
+    const countOf = (state: JobState) => store.count({ tenant, workflowId, states: [state] }, { atMost: total });
+    const [completed, failed, cancelled] = await Promise.all([
+      countOf('completed'),
+      countOf('discarded'),
+      countOf('cancelled'),
+    ]);
+    return { ...record, completed, failed, cancelled };
+  }
+
+  async function create(request: unknown, tenant: string): Promise<WorkflowInfo> {
+    const { nodes, ...shape } = checkWorkflow(request);
+    const now = store.clock.now();
+    for (const [name, callback] of Object.entries(shape.callbacks))
+      within(`callbacks.${name}`, () => checkPlain(callback, now));
+    const id = newJobId(now);
+    const planted = plant(
+      nodes,
+      (node) => within(node.name, () => enqueuer.make(node.request, tenant, { id, node: node.name })),
+      new Map(),
+    );
+    const record: WorkflowRecord = {
+      ...{ tenant, id, type: shape.type, name: shape.name, state: 'running', failurePolicy: shape.failurePolicy },
+      ...{ callbacks: shape.callbacks as unknown as JsonObject, total: nodes.length, createdAt: now, finishedAt: null },
+    };
+    await insert({ ...planted, workflow: { create: record } });
+    return { ...record, completed: 0, failed: 0, cancelled: 0 };
+  }
+
+  async function insert(group: {
+    jobs: NewJob[];
+    edges: Edge[];
+    workflow: { create: WorkflowRecord } | { join: string };
+  }): Promise<void> {
+    const answer = await enqueuer.insert(group);
+    if (answer.status === 'inserted') return;
+    if (answer.status === 'closed') throw new WaybillError('conflict', 'Only a running workflow takes new nodes.');
+    const mine = group.jobs[answer.index]!.job;
+    if (mine.id === answer.job.id && mine.seq === answer.job.seq) return;
+    throw new WaybillError('duplicate', `There is already a job ${answer.job.id}.`, {
+      details: { existing_job_id: answer.job.id },
+    });
+  }
+
+  async function addNodes(id: string, list: unknown, tenant: string): Promise<WorkflowInfo> {
+    const { total } = await mustGet(tenant, id);
+    const items = new Fields({ nodes: list as Json }).array('nodes', { max: MAX_NODES - total }) ?? [];
+    if (items.length === 0) throw invalidField('nodes', 'must have at least one item.');
+    const existing = await idsByNode(tenant, id);
+    const nodes = checkNodes(items, 'nodes', [...existing.keys()]);
+    const planted = plant(
+      nodes,
+      (node) => within(node.name, () => enqueuer.make(node.request, tenant, { id, node: node.name })),
+      existing,
+    );
+    await insert({ ...planted, workflow: { join: id } });
+    return infoOf(await mustGet(tenant, id));
+  }
+
+  async function idsByNode(tenant: string, workflowId: string): Promise<Map<string, string>> {
+    const ids = new Map<string, string>();
+    for await (const job of nodesOf(tenant, workflowId)) if (job.node !== null) ids.set(job.node, job.id);
+    return ids;
+  }
+
+  async function* nodesOf(tenant: string, workflowId: string, states?: readonly JobState[]): AsyncGenerator<Job> {
+    let cursor: string | undefined;
+    do {
+      const filter = { tenant, workflowId, ...(states && { states }) };
+      const page = await store.list({ filter, limit: SLICE, ...(cursor !== undefined && { cursor }) });
+      yield* page.items;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+
+  const move = (record: WorkflowRecord, from: WorkflowRecord['state'], to: WorkflowRecord['state']): Promise<boolean> =>
+    store.workflows.move({ tenant: record.tenant, id: record.id, from, to, now: store.clock.now(), jobs: [] });
+
+  /** The state first: from then on nothing is dispatched. A repeated call goes on where a broken one stopped. */
+  async function cancel(id: string, tenant: string): Promise<WorkflowInfo> {
+    const record = await mustGet(tenant, id);
+    const isMine = record.state === 'cancelled' || (await move(record, 'running', 'cancelled'));
+    if (!isMine)
+      throw new WaybillError('conflict', `Workflow ${id} is ${record.state}; only a running one can be cancelled.`);
+    const told = { by: 'workflow', reason: `workflow ${id} was cancelled` };
+    for await (const { id: job } of nodesOf(tenant, id, ['pending', 'scheduled', 'available', 'retryable', 'active'])) {
+      await tolerate(
+        rows.change({ tenant, id: job }, { do: 'cancel', ...told }, (found) => wrongState(found, 'it has ended')),
+      );
+    }
+    return infoOf(await mustGet(tenant, id));
+  }
+
+  /** Failed nodes start over; what was cancelled because of them waits again, and is dispatched when all is well. */
+  async function resume(id: string, tenant: string): Promise<WorkflowInfo> {
+    const record = await mustGet(tenant, id);
+    if (record.state !== 'failed' && record.state !== 'running') {
+      throw new WaybillError('conflict', `Workflow ${id} is ${record.state}; only a failed one can be resumed.`);
+    }
+    if (record.state === 'failed') await move(record, 'failed', 'running');
+    const refuse = (found: Job) => wrongState(found, 'it is not waiting for repair');
+    // In this order: a node that is looked at while one before it still counts as failed would be cancelled again.
+    for (const [state, command] of REPAIR) {
+      for await (const job of nodesOf(tenant, id, [state]))
+        await tolerate(rows.change({ tenant, id: job.id }, { do: command }, refuse));
+    }
+    return infoOf(await mustGet(tenant, id));
+  }
+
+  return {
+    create: (request, { tenant = '' } = {}) => create(request, tenant),
+    get: async (id, { tenant = '' } = {}) => infoOf(await mustGet(tenant, id)),
+    list: ({ tenant = '', ...query }) => store.workflows.list({ tenant, ...query }),
+    nodes: async (id, { tenant = '', ...query }) => {
+      await mustGet(tenant, id);
+      return store.list({ filter: { tenant, workflowId: id }, ...query });
+    },
+    addNodes: (id, nodes, { tenant = '' } = {}) => addNodes(id, nodes, tenant),
+    cancel: (id, { tenant = '' } = {}) => cancel(id, tenant),
+    resume: (id, { tenant = '' } = {}) => resume(id, tenant),
+  };
+}
+
+/** Names the part of the workflow in the refusal of its field. */
+function within<T>(name: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof WaybillError)) throw error;
+    throw new WaybillError(error.code, `${name}: ${error.message}`, { details: { ...error.details, node: name } });
+  }
+}
+
+/** Somebody else changed this one first; the others go on. */
+async function tolerate(change: Promise<Job>): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (!(error instanceof WaybillError && (error.code === 'conflict' || error.code === 'not_found'))) throw error;
+  }
+}
