@@ -23,6 +23,6 @@ for part in "$@"; do
   done
   if [ -z "${url:-}" ]; then cat "$folder/$part.log" >&2; exit 1; fi
   echo "== $part on $url"
-  node "$runner" --url "$url" --only "$part" --parallel 16
+  node "$runner" --url "$url" --only "$part" --parallel 16 ${CONFORMANCE_FLAGS:-}
   stop
 done

@@ -1,15 +1,9 @@
 // What users of the engine need.
 
-export type * from './blobs/blob-store.ts';
-// What stores, transports and servers are built from.
-export { checkJson, Fields, isObject } from './check.ts';
 export { type Clock, systemClock } from './clock.ts';
-export { parseDuration } from './duration.ts';
 export { engine } from './engine.ts';
 export type { JobOptions, JobRequest } from './enqueue/envelope.ts';
-export { checkQueue } from './enqueue/envelope.ts';
-export { isInTheWay, type UniqueRule } from './enqueue/unique.ts';
-export { ERROR_CODES, type ErrorCode, invalidField, WaybillError } from './errors.ts';
+export { ERROR_CODES, type ErrorCode, WaybillError } from './errors.ts';
 export {
   JOB_EVENT_TYPES,
   type JobEvent,
@@ -17,8 +11,6 @@ export {
   type LoggedEvent,
   TERMINAL_EVENT_TYPES,
 } from './events/job-event.ts';
-export type { Transition } from './job/evolve.ts';
-export { isJobId, newJobId } from './job/id.ts';
 export {
   isFinished,
   JOB_STATES,
@@ -29,16 +21,41 @@ export {
   lastError,
   type OutcomeKind,
 } from './job/job.ts';
-export { formatToken, type LeaseToken, parseToken, tokenOf } from './job/lease.ts';
 export type { ErrorInput, Outcome } from './job/outcome.ts';
-export { rankFor, rankOf, sequence } from './job/rank.ts';
 export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-policy.ts';
-export { type Command, transition } from './job/transition.ts';
 export type { Json, JsonObject } from './json.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export type { EngineOptions, RetentionOptions } from './options.ts';
+export type * from './waybill.ts';
+
+// What stores, transports and servers are built from.
+
+export type * from './blobs/blob-store.ts';
+export { folderBlobStore } from './blobs/folder-blob-store.ts';
+export { checkJson, Fields, isObject } from './check.ts';
+export { parseDuration } from './duration.ts';
+export { checkQueue } from './enqueue/envelope.ts';
+export { isInTheWay, type UniqueRule } from './enqueue/unique.ts';
+export { invalidField } from './errors.ts';
+export type { Transition } from './job/evolve.ts';
+export { isJobId, newJobId } from './job/id.ts';
+export { formatToken, type LeaseToken, parseToken, tokenOf } from './job/lease.ts';
+export { rankFor, rankOf, sequence } from './job/rank.ts';
+export { type Command, transition } from './job/transition.ts';
+export { admitted, claimed, freeSlots, type LimitRule, type LimitUse, nextAdmission, UNUSED } from './limits/limit.ts';
+export { checkLimitRule } from './limits/limit-options.ts';
+export { startsIn, type Window, withStarts } from './limits/window.ts';
 export type * from './store/apply.ts';
 export type * from './store/claim.ts';
+export {
+  type CronRecord,
+  type CronStore,
+  type FireRequest,
+  MISFIRE_POLICIES,
+  type MisfirePolicy,
+  OVERLAP_POLICIES,
+  type OverlapPolicy,
+} from './store/crons.ts';
 export type * from './store/event-log.ts';
 export type * from './store/extend.ts';
 export type * from './store/insert.ts';
@@ -65,4 +82,3 @@ export {
 } from './store/workflows.ts';
 export { pollTransport } from './transport/poll/poll-transport.ts';
 export type * from './transport/transport.ts';
-export type * from './waybill.ts';
