@@ -1,12 +1,20 @@
 // What callers of the HTTP API need.
 
+export type { WireCron } from './cron-wire.ts';
 export { ERROR_TABLE, type ErrorFacts, errorFromWire, type WireError } from './error-wire.ts';
 export type { WireEvent } from './event-wire.ts';
 export type { WireJob, WireJobError } from './job-wire.ts';
+export type { WireLimit, WireLimitRule } from './limit-wire.ts';
+export type { WireQueue, WireQueueCounts, WireQueueStats } from './queue-wire.ts';
+export type { WireWorkflow, WireWorkflowMetadata } from './workflow-wire.ts';
 
 // What servers need to speak it.
 
+export { cronToWire } from './cron-wire.ts';
 export { type ErrorMeaning, errorToWire } from './error-wire.ts';
 export { eventToWire } from './event-wire.ts';
-export { classIn, jobToWire } from './job-wire.ts';
+export { classIn, jobToWire, type RunFacts } from './job-wire.ts';
+export { limitRuleToWire, limitToWire } from './limit-wire.ts';
+export { queueCounts, queueToWire } from './queue-wire.ts';
 export { toRfc3339 } from './time.ts';
+export { workflowToWire } from './workflow-wire.ts';

@@ -28,11 +28,12 @@ test('a new job shows what it is and nothing that has not happened', () => {
 });
 
 test('unknown fields come back at the top, but cannot pass for ours', () => {
-  const extra = { x_custom: 1, run: 99, next_attempt_at: 'x', timeout_ms: 5, id: 'x', state: 'x' };
+  const extra = { x_custom: 1, run: 99, next_attempt_at: 'x', timeout_ms: 5, id: 'x', state: 'x', node: 'x' };
   const wire = jobToWire(job({ spec: { args: [], meta: {}, extra } }));
   expect(wire).toMatchObject({ x_custom: 1, run: 0, state: 'available' });
   expect(wire).not.toHaveProperty('next_attempt_at');
   expect(wire).not.toHaveProperty('timeout_ms');
+  expect(wire).not.toHaveProperty('node');
   expect(wire.id).not.toBe('x');
 });
 
@@ -83,4 +84,12 @@ test('a lease token is shown only with a run that is active', () => {
   expect(jobToWire(job({ state: 'active' }), { leaseToken: '1.x' }).lease_token).toBe('1.x');
   expect(jobToWire(job({ state: 'active' }))).not.toHaveProperty('lease_token');
   expect(jobToWire(job({ state: 'completed' }), { leaseToken: '1.x' })).not.toHaveProperty('lease_token');
+});
+
+test('a node of a workflow says so, and its worker is told what came before it', () => {
+  const node = job({ state: 'active', workflowId: 'w', node: 'a' });
+  expect(jobToWire(node)).toMatchObject({ workflow_id: 'w', node: 'a' });
+  expect(jobToWire(node)).not.toHaveProperty('parent_results');
+  const run = jobToWire(node, { leaseToken: 't', parentResults: [{ n: 1 }, null] });
+  expect(run).toMatchObject({ lease_token: 't', parent_results: [{ n: 1 }, null] });
 });

@@ -1,4 +1,5 @@
 import type { Job, JobError, JobState, Json, JsonObject, RetryOptions } from '@waybill/core';
+import { present } from './present.ts';
 import { toRfc3339 } from './time.ts';
 
 /** A failed attempt as the API shows it. */
@@ -47,8 +48,13 @@ export interface WireJob {
   error?: WireJobError;
   errors?: WireJobError[];
   result?: Json;
+  /** The workflow that this job is a node of, and its name there. */
+  workflow_id?: string;
+  node?: string;
   /** Names the run that a worker was given; only in answers to a fetch. */
   lease_token?: string;
+  /** What the nodes before this one came to; only in answers to a fetch. */
+  parent_results?: Json[];
   [unknown: string]: unknown;
 }
 
@@ -62,9 +68,16 @@ const OURS: ReadonlySet<string> = new Set([
   'visibility_timeout_ms',
   'retry',
   'run',
+  'node',
 ]);
 
-export function jobToWire(job: Job, { leaseToken }: { leaseToken?: string | undefined } = {}): WireJob {
+/** What only the worker of a run is told. */
+export interface RunFacts {
+  leaseToken?: string | undefined;
+  parentResults?: Json[] | undefined;
+}
+
+export function jobToWire(job: Job, { leaseToken, parentResults }: RunFacts = {}): WireJob {
   const { spec } = job;
   const errors = job.errors.map(errorToWire);
   return {
@@ -90,7 +103,10 @@ export function jobToWire(job: Job, { leaseToken }: { leaseToken?: string | unde
     ...present('error', job.state === 'completed' ? undefined : errors.at(-1)),
     ...present('errors', errors.length === 0 ? undefined : errors),
     ...present('result', job.result),
+    ...present('workflow_id', job.workflowId),
+    ...present('node', job.node),
     ...present('lease_token', job.state === 'active' ? leaseToken : undefined),
+    ...present('parent_results', parentResults),
   };
 }
 
@@ -141,8 +157,3 @@ function unknownFields(extra: JsonObject | undefined): JsonObject {
 }
 
 const rendered = (moment: number | null): string | undefined => (moment === null ? undefined : toRfc3339(moment));
-
-/** An object with that one field, or with none when there is no value. */
-function present<K extends string, V>(name: K, value: V | null | undefined): { [P in K]?: V } {
-  return value === undefined || value === null ? {} : ({ [name]: value } as { [P in K]: V });
-}

@@ -1,14 +1,17 @@
-import { type Logger, silentLogger, type Waybill } from '@waybill/core';
+import { type Clock, type Logger, silentLogger, systemClock, type Waybill } from '@waybill/core';
 import { Hono } from 'hono';
 import type { App, Env } from './http/env.ts';
 import { onError, onlyErrors, onUnknown } from './http/errors.ts';
 import { standardHeaders } from './http/headers.ts';
+import { cronRoutes } from './ojs/cron.ts';
 import { deadLetterRoutes } from './ojs/dead-letter.ts';
 import { eventRoutes } from './ojs/events.ts';
 import { jobRoutes } from './ojs/jobs.ts';
 import { queueRoutes } from './ojs/queues.ts';
+import { rateLimitRoutes } from './ojs/rate-limits.ts';
 import { systemRoutes } from './ojs/system.ts';
 import { workerRoutes } from './ojs/workers.ts';
+import { workflowRoutes } from './ojs/workflows.ts';
 import type { Surface } from './surface.ts';
 
 export interface AppOptions {
@@ -17,6 +20,8 @@ export interface AppOptions {
   version: string;
   /** @defaultValue silent */
   logger?: Logger;
+  /** The one that the engine goes by. @defaultValue the clock of this machine */
+  clock?: Clock;
   /** @defaultValue 1 MiB */
   maxBodyBytes?: number;
   /** Refuse ack and nack without a lease token. @defaultValue false */
@@ -29,6 +34,7 @@ export interface AppOptions {
 
 const DEFAULTS = {
   logger: silentLogger,
+  clock: systemClock,
   maxBodyBytes: 1024 * 1024,
   requireLease: false,
   testDirectives: false,
@@ -45,7 +51,10 @@ export function createApp(options: AppOptions): App {
   jobRoutes(app, surface);
   workerRoutes(app, surface);
   deadLetterRoutes(app, surface);
+  cronRoutes(app, surface);
+  workflowRoutes(app, surface);
   queueRoutes(app, surface);
+  rateLimitRoutes(app, surface);
   eventRoutes(app, surface);
   systemRoutes(app, surface);
   app.notFound(onUnknown(app));

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BAD_FIELDS, BAD_RETRY_FIELDS, withField } from './testing/bad-fields.ts';
+import { BAD_FIELDS, BAD_RETRY_FIELDS, BAD_SCHEDULE_FIELDS, GOOD_CRON, withField } from './testing/bad-fields.ts';
 import { type Harness, harness, MEDIA_TYPE } from './testing/harness.ts';
 
 const ID = '019539a4-0000-7000-8000-000000000000';
@@ -13,8 +13,20 @@ const POSTS = [
   '/ojs/v1/workers/nack',
   '/ojs/v1/workers/heartbeat',
   '/ojs/v1/dead-letter/retry',
+  '/ojs/v1/cron',
+  '/ojs/v1/workflows',
+  `/ojs/v1/workflows/${ID}/nodes`,
 ];
-const WITH_OPTIONAL_BODY = [`/ojs/v1/jobs/${ID}/activate`, `/ojs/v1/dead-letter/${ID}/retry`];
+const PUTS = ['/ojs/v1/queues/default/limit', '/ojs/v1/rate-limits/api'];
+const WITH_OPTIONAL_BODY = [
+  `/ojs/v1/jobs/${ID}/activate`,
+  `/ojs/v1/dead-letter/${ID}/retry`,
+  `/ojs/v1/workflows/${ID}/resume`,
+  '/ojs/v1/cron/a/pause',
+  '/ojs/v1/cron/a/resume',
+  '/ojs/v1/queues/default/pause',
+  '/ojs/v1/queues/default/resume',
+];
 
 /** Sends something bad and holds the server to the status, the code and an unchanged store. */
 async function refused(
@@ -48,10 +60,12 @@ const BAD_TEXTS: [what: string, text: string | Uint8Array<ArrayBuffer>, code: st
   ['null', 'null', 'invalid_request'],
 ];
 
-test.each(POSTS)('%s refuses every body that is no JSON object', async (path) => {
+const WITH_BODY = [...POSTS.map((path) => ['POST', path] as const), ...PUTS.map((path) => ['PUT', path] as const)];
+
+test.each(WITH_BODY)('%s %s refuses every body that is no JSON object', async (method, path) => {
   const server = harness();
   for (const [what, body, code] of BAD_TEXTS) {
-    await refused(server, what, () => server.raw('POST', path, { headers: JSON_HEADERS, body }), 400, code);
+    await refused(server, what, () => server.raw(method, path, { headers: JSON_HEADERS, body }), 400, code);
   }
 });
 
@@ -119,12 +133,12 @@ test('the limit is a limit in bytes and includes its own length', async () => {
 
 const JOB = { type: 'a.b', args: [] };
 
-test.each(BAD_FIELDS)('$path checks every field', async ({ path, good, bad }) => {
+test.each(BAD_FIELDS)('$path checks every field', async ({ method = 'post', path, good, bad }) => {
   const server = harness();
   for (const [field, values] of Object.entries(bad)) {
     for (const value of values) {
       const what = `${field}: ${JSON.stringify(value)?.slice(0, 80)}`;
-      await refused(server, what, () => server.post(path, withField(good, field, value)), 400, 'invalid_request');
+      await refused(server, what, () => server[method](path, withField(good, field, value)), 400, 'invalid_request');
     }
   }
 });
@@ -140,6 +154,35 @@ test('every field of a retry policy is checked', async () => {
   }
 });
 
+test('schedules that mean nothing or never fire are refused', async () => {
+  const server = harness();
+  for (const [field, values] of Object.entries(BAD_SCHEDULE_FIELDS)) {
+    for (const value of values) {
+      const body = withField(GOOD_CRON, field, value);
+      await refused(server, `${field}: ${value}`, () => server.post('/ojs/v1/cron', body), 422, 'validation_error');
+    }
+  }
+});
+
+test('a limit that would drop or move jobs is not supported', async () => {
+  const server = harness();
+  for (const on_limit of ['drop', 'reschedule']) {
+    const body = { ...JOB, options: { rate_limit: { concurrency: 1, on_limit } } };
+    await refused(server, on_limit, () => server.post('/ojs/v1/jobs', body), 422, 'unsupported');
+  }
+});
+
+test('nodes that cannot join a workflow are refused, and it stays as it is', async () => {
+  const server = harness();
+  const { workflow } = (await server.post('/ojs/v1/workflows', { nodes: [{ id: 'a', ...JOB }] })).body;
+  const node = (id: string, ...depends_on: string[]) => ({ id, depends_on, ...JOB });
+  const bad = [undefined, {}, [], [1], [node('a')], [node('b', 'z')], [node('b', 'c'), node('c', 'b')], [{ id: 'b' }]];
+  for (const nodes of bad) {
+    const call = () => server.post(`/ojs/v1/workflows/${workflow.id}/nodes`, { nodes });
+    await refused(server, JSON.stringify(nodes), call, 400, 'invalid_request');
+  }
+});
+
 test('text that is no id is a bad request; an id of another kind names nothing', async () => {
   const server = harness();
   const paths = (id: string): [string, string][] => [
@@ -149,6 +192,10 @@ test('text that is no id is a bad request; an id of another kind names nothing',
     ['GET', `/ojs/v1/dead-letter/${id}`],
     ['DELETE', `/ojs/v1/dead-letter/${id}`],
     ['POST', `/ojs/v1/dead-letter/${id}/retry`],
+    ['GET', `/ojs/v1/workflows/${id}`],
+    ['DELETE', `/ojs/v1/workflows/${id}`],
+    ['GET', `/ojs/v1/workflows/${id}/jobs`],
+    ['POST', `/ojs/v1/workflows/${id}/resume`],
   ];
   for (const id of ['x', '1', 'null', '..%2f..', '%00', ID.slice(1), `${ID}0`, `${ID}%20`, "'%20OR%201=1--"]) {
     for (const [method, path] of paths(id)) {
@@ -192,6 +239,17 @@ test('what is wrong with a query is refused', async () => {
   }
 });
 
+test('what is wrong with a query for workflows or with the name of a schedule is refused', async () => {
+  const server = harness();
+  for (const query of ['limit=0', 'state=odd', 'states=running', 'cursor=%20', 'page=2']) {
+    await refused(server, query, () => server.get(`/ojs/v1/workflows?${query}`), 400, 'invalid_request');
+  }
+  for (const name of ['x'.repeat(256), '%00', 'caf%C3%A9']) {
+    await refused(server, name, () => server.get(`/ojs/v1/cron/${name}`), 400, 'invalid_request');
+    await refused(server, name, () => server.delete(`/ojs/v1/cron/${name}`), 400, 'invalid_request');
+  }
+});
+
 test('an idempotency key must be printable and of some length', async () => {
   const server = harness();
   for (const key of ['', 'x'.repeat(256), 'caf\u00e9']) {
@@ -207,8 +265,8 @@ test('an idempotency key must be printable and of some length', async () => {
 
 test('no JSON whatsoever makes the server fail', async () => {
   const server = harness();
-  const answered = async (path: string, body: unknown) => {
-    const { status } = await server.post(path, body);
+  const answered = async (method: 'post' | 'put', path: string, body: unknown) => {
+    const { status } = await server[method](path, body);
     expect(status).toBeLessThan(500);
   };
   await fc.assert(
@@ -216,10 +274,10 @@ test('no JSON whatsoever makes the server fail', async () => {
       fc.constantFrom(...BAD_FIELDS),
       fc.nat(),
       fc.jsonValue(),
-      async ({ path, good, bad }, pick, value) => {
+      async ({ method = 'post', path, good, bad }, pick, value) => {
         const fields = Object.keys(bad);
-        await answered(path, withField(good, fields[pick % fields.length]!, value));
-        await answered(path, value);
+        await answered(method, path, withField(good, fields[pick % fields.length]!, value));
+        await answered(method, path, value);
       },
     ),
     { numRuns: 300 },

@@ -1,4 +1,4 @@
-import type { Logger, Waybill } from '@waybill/core';
+import type { Clock, Logger, Waybill } from '@waybill/core';
 
 /** What the routes need to know, with every default filled in. */
 export interface Surface {
@@ -6,6 +6,8 @@ export interface Surface {
   /** Of the implementation, for the manifest and health answers. */
   version: string;
   logger: Logger;
+  /** The one that the engine goes by. */
+  clock: Clock;
   maxBodyBytes: number;
   /** Whether to refuse ack and nack without a lease token. */
   requireLease: boolean;

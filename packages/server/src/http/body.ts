@@ -1,4 +1,4 @@
-import { checkJson, Fields, WaybillError } from '@waybill/core';
+import { checkJson, Fields, type JsonObject, WaybillError } from '@waybill/core';
 import type { Ctx } from './env.ts';
 import { MEDIA_TYPE } from './headers.ts';
 
@@ -14,6 +14,13 @@ export async function readJson(c: Ctx, maxBytes: number): Promise<unknown> {
 /** The JSON object of a request, to be read field by field. */
 export async function readBody(c: Ctx, maxBytes: number): Promise<Fields> {
   return new Fields(await readJson(c, maxBytes));
+}
+
+/** The JSON object of a request as a whole, for the engine to read. */
+export async function readObject(c: Ctx, maxBytes: number): Promise<JsonObject> {
+  const json = await readJson(c, maxBytes);
+  new Fields(json);
+  return json as JsonObject;
 }
 
 /** For calls whose body may be left out. */

@@ -56,6 +56,13 @@ export class Query {
     return new Fields({ limit }).integer('limit', { min: 1, max: MAX_LIMIT }) ?? fallback;
   }
 
+  /** What every call that lists something takes. */
+  page(fallback: number): { limit: number; cursor?: string } {
+    const limit = this.limit(fallback);
+    const cursor = this.string('cursor');
+    return { limit, ...(cursor !== undefined && { cursor }) };
+  }
+
   moment(name: string): number | undefined {
     return readMoment(name, this.string(name));
   }

@@ -18,13 +18,8 @@ type Sent = { [name in (typeof FILTERS)[number]]?: string | undefined };
 export function deadLetterRoutes(app: App, { waybill: { deadLetters }, maxBodyBytes }: Surface): void {
   app.get('/ojs/v1/dead-letter', async (c) => {
     const query = new Query(c, [...FILTERS, 'limit', 'cursor']);
-    const limit = query.limit(DEFAULT_LIMIT);
-    const cursor = query.string('cursor');
-    const filter = filterOf(sentIn(query));
-    return answer(
-      c,
-      jobPage(await deadLetters.list({ filter, limit, ...(cursor !== undefined && { cursor }) }), limit),
-    );
+    const page = query.page(DEFAULT_LIMIT);
+    return answer(c, jobPage(await deadLetters.list({ ...page, filter: filterOf(sentIn(query)) }), page.limit));
   });
 
   app.delete('/ojs/v1/dead-letter', async (c) => {

@@ -22,7 +22,7 @@ test('events come in the envelope of the specification', async () => {
       cursor: expect.any(String),
     },
   ]);
-  expect(body.has_more).toBe(false);
+  expect([body.has_more, body.missed]).toEqual([false, undefined]);
 });
 
 test('a reader goes on behind its cursor, without gap or repetition', async () => {
@@ -68,10 +68,11 @@ test('a poll reads past slices in which nothing matches', async () => {
   waybill.events.read = async (query) => {
     if (empty === 0) return read(query);
     empty -= 1;
-    return { events: [], cursor: query.after ?? '0', atEnd: false };
+    return { events: [], cursor: query.after ?? '0', atEnd: false, missed: empty === 2 };
   };
   const response = await app.request('/ojs/v1/events?queues=wanted');
-  expect(((await response.json()) as { events: unknown[] }).events).toHaveLength(1);
+  // Found out in the first slice, told with the last one.
+  expect(await response.json()).toMatchObject({ events: [{ data: { queue: 'wanted' } }], missed: true });
 });
 
 test('what is wrong with the query is refused', async () => {

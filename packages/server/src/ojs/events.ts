@@ -25,8 +25,8 @@ export function eventRoutes(app: App, surface: Surface): void {
     const wantsStream = /\btext\/event-stream\b/i.test(c.req.header('Accept') ?? '') && c.req.method !== 'HEAD';
     const reading = await readingOf(c, query, surface, wantsStream);
     if (wantsStream) return streamEvents(c, reading, surface);
-    const { events, cursor, atEnd } = await poll(surface, reading, limit);
-    return answer(c, { events: events.map(eventToWire), cursor, has_more: !atEnd });
+    const { events, cursor, atEnd, missed } = await poll(surface, reading, limit);
+    return answer(c, { events: events.map(eventToWire), cursor, has_more: !atEnd, ...(missed && { missed }) });
   });
 }
 
@@ -47,10 +47,11 @@ async function readingOf(c: Ctx, query: Query, { waybill }: Surface, isStream: b
 /** Reads on while the filter lets nothing through: an empty page before the end would only make the client ask again. */
 async function poll({ waybill }: Surface, reading: Reading, limit: number): Promise<EventPage> {
   let page = await waybill.events.read({ ...reading, limit });
+  const { missed } = page;
   for (let slice = 1; slice < MAX_SLICES && page.events.length === 0 && !page.atEnd; slice += 1) {
     page = await waybill.events.read({ ...reading, after: page.cursor, limit });
   }
-  return page;
+  return { ...page, missed: missed || page.missed };
 }
 
 function filterOf(query: Query): EventFilter {

@@ -143,3 +143,21 @@ test('jobs are listed newest first, filtered and page by page', async () => {
   expect(body.pagination).toMatchObject({ limit: 2, has_more: true });
   expect(await idsOf(`?limit=2&cursor=${body.pagination.cursor}`)).toEqual([ids[0]]);
 });
+
+test('a uniqueness rule says what a second job comes to', async () => {
+  const { post, get } = harness();
+  const send = (on_conflict: string, args: unknown[] = [1]) =>
+    post('/ojs/v1/jobs', { ...JOB, args, options: { unique: { keys: ['args'], on_conflict } } });
+  const first = await send('reject');
+  expect(first.body.job.options).toEqual({ unique: { keys: ['args'], on_conflict: 'reject' } });
+  const rejected = await send('reject');
+  expect([rejected.status, rejected.body.error.code]).toEqual([409, 'duplicate']);
+  expect(rejected.body.error.details.existing_job_id).toBe(first.body.job.id);
+  const ignored = await send('ignore');
+  expect([ignored.status, ignored.body]).toEqual([200, first.body]);
+  expect(ignored.headers.get('location')).toBeNull();
+  const replaced = await send('replace');
+  expect([replaced.status, replaced.body.job.id === first.body.job.id]).toEqual([201, false]);
+  expect((await get(`/ojs/v1/jobs/${first.body.job.id}`)).body.job.state).toBe('cancelled');
+  expect((await send('reject', [2])).status).toBe(201);
+});

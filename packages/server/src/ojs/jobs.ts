@@ -41,10 +41,8 @@ export function jobRoutes(app: App, { waybill: { jobs }, maxBodyBytes }: Surface
 
   app.get('/ojs/v1/jobs', async (c) => {
     const query = new Query(c, ['state', 'queue', 'type', 'limit', 'cursor']);
-    const limit = query.limit(DEFAULT_LIMIT);
-    const cursor = query.string('cursor');
-    const page = await jobs.list({ filter: filterOf(query), limit, ...(cursor !== undefined && { cursor }) });
-    return answer(c, jobPage(page, limit));
+    const page = query.page(DEFAULT_LIMIT);
+    return answer(c, jobPage(await jobs.list({ ...page, filter: filterOf(query) }), page.limit));
   });
 
   app.get('/ojs/v1/jobs/:id', async (c) => answer(c, { job: jobToWire(await jobs.get(pathId(c))) }));

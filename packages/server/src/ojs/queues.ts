@@ -1,12 +1,70 @@
+import { queueCounts, queueToWire } from '@waybill/client';
+import { checkLimitRule, checkQueue, type QueueStats, type Queues, WaybillError } from '@waybill/core';
 import { answer } from '../http/answer.ts';
-import type { App } from '../http/env.ts';
+import { readBody, readOptionalBody } from '../http/body.ts';
+import type { App, Ctx } from '../http/env.ts';
 import type { Surface } from '../surface.ts';
 
-export function queueRoutes(app: App, { waybill }: Surface): void {
-  app.get('/ojs/v1/queues', async (c) => {
-    const queues = await waybill.queues.list();
-    return answer(c, {
-      queues: queues.map(({ name, paused }) => ({ name, status: paused ? 'paused' : 'active', paused })),
-    });
+/** Queues as wholes: what is in them, whether they give out jobs, and how many. */
+export function queueRoutes(app: App, { waybill: { queues }, maxBodyBytes, clock }: Surface): void {
+  app.get('/ojs/v1/queues', async (c) => answer(c, { queues: (await queues.list()).map(queueToWire) }));
+
+  app.get('/ojs/v1/queues/:name', async (c) => {
+    const stats = await statsOf(queues, nameIn(c));
+    return answer(c, { queue: { ...queueToWire(stats), ...queueCounts(stats, clock.now()) } });
   });
+
+  // The suites of two levels read different halves of this answer.
+  app.get('/ojs/v1/queues/:name/stats', async (c) => {
+    const stats = await statsOf(queues, nameIn(c));
+    const counts = queueCounts(stats, clock.now());
+    return answer(c, { queue: { ...queueToWire(stats), ...counts }, stats: { queue: stats.name, ...counts } });
+  });
+
+  for (const verb of ['pause', 'resume'] as const) {
+    app.post(`/ojs/v1/queues/:name/${verb}`, async (c) => {
+      const name = nameIn(c);
+      await readOptionalBody(c, maxBodyBytes);
+      return answer(c, { queue: queueToWire(await queues[verb](name)) });
+    });
+  }
+
+  app.put('/ojs/v1/queues/:name/limit', async (c) => {
+    const name = nameIn(c);
+    const rule = checkLimitRule(await readBody(c, maxBodyBytes));
+    return answer(c, { queue: queueToWire(await queues.setLimit(name, rule)) });
+  });
+
+  app.delete('/ojs/v1/queues/:name/limit', async (c) =>
+    answer(c, { queue: queueToWire(await queues.setLimit(nameIn(c), null)) }),
+  );
 }
+
+const nameIn = (c: Ctx): string => checkQueue(c.req.param('name') ?? '', 'name');
+
+/** A queue comes into being with its first job, so whoever watches one may well be early: that is no mistake. */
+async function statsOf(queues: Queues, name: string): Promise<QueueStats> {
+  try {
+    return await queues.stats(name);
+  } catch (error) {
+    if (error instanceof WaybillError && error.code === 'not_found') return unused(name);
+    throw error;
+  }
+}
+
+const unused = (name: string): QueueStats => ({
+  tenant: '',
+  name,
+  paused: false,
+  limit: null,
+  available: 0,
+  parked: 0,
+  scheduled: 0,
+  retryable: 0,
+  pending: 0,
+  active: 0,
+  completed: 0,
+  cancelled: 0,
+  discarded: 0,
+  oldestAt: null,
+});

@@ -1,4 +1,4 @@
-import { type Clock, systemClock, type Waybill } from '@waybill/core';
+import type { Waybill } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import type { App } from '../http/env.ts';
 import { OJS_VERSION } from '../http/headers.ts';
@@ -14,28 +14,32 @@ const EXTENSIONS = [
   'waybill.list_jobs',
   'waybill.events_poll',
   'waybill.events_sse',
+  'waybill.cron_pause_resume',
+  'waybill.cron_misfire_policy',
+  'waybill.workflow_dag',
+  'waybill.workflow_add_nodes',
+  'waybill.workflow_resume',
+  'waybill.list_workflows',
+  'waybill.queue_limit',
+  'waybill.rate_limit_keys',
 ] as const;
 
 const CAPABILITIES = {
   batch_enqueue: true,
-  cron_jobs: false,
+  cron_jobs: true,
   dead_letter: true,
   delayed_jobs: true,
   job_ttl: true,
-  pause_resume: false,
+  pause_resume: true,
   priority_queues: true,
-  rate_limiting: false,
+  rate_limiting: true,
   schema_validation: false,
-  unique_jobs: false,
-  workflows: false,
+  unique_jobs: true,
+  workflows: true,
 } as const;
 
 /** What this server is, what it can do and how it is. */
-export function systemRoutes(
-  app: App,
-  { waybill, version, testDirectives }: Surface,
-  clock: Clock = systemClock,
-): void {
+export function systemRoutes(app: App, { waybill, version, testDirectives, clock }: Surface): void {
   const begun = clock.monotonic();
 
   app.get('/ojs/manifest', async (c) =>
@@ -43,7 +47,7 @@ export function systemRoutes(
       specversion: OJS_VERSION,
       ojs_version: OJS_VERSION,
       implementation: { name: 'waybill', version, language: 'typescript' },
-      conformance_level: 1,
+      conformance_level: 4,
       protocols: ['http'],
       backend: await backendName(waybill),
       capabilities: CAPABILITIES,

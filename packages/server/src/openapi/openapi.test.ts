@@ -1,4 +1,12 @@
-import { ERROR_CODES, JOB_EVENT_TYPES, JOB_STATES, WORKER_DIRECTIVES } from '@waybill/core';
+import {
+  ERROR_CODES,
+  JOB_EVENT_TYPES,
+  JOB_STATES,
+  MISFIRE_POLICIES,
+  OVERLAP_POLICIES,
+  WORKER_DIRECTIVES,
+  WORKFLOW_STATES,
+} from '@waybill/core';
 import { expect, test } from 'vitest';
 import { harness } from '../testing/harness.ts';
 import { openapi, operations, resolve } from '../testing/openapi.ts';
@@ -37,6 +45,10 @@ test('the closed sets are those of the engine', () => {
   expect(enumOf('State')).toEqual([...JOB_STATES]);
   expect(enumOf('EventType')).toEqual([...JOB_EVENT_TYPES]);
   expect(enumOf('Directive')).toEqual([...WORKER_DIRECTIVES]);
+  const setAt = (ref: string) => resolve<{ enum: string[] }>(ref).enum;
+  expect(setAt('workflows.json#/schemas/State')).toEqual([...WORKFLOW_STATES]);
+  expect(setAt('cron.json#/schemas/Overlap')).toEqual([...OVERLAP_POLICIES]);
+  expect(setAt('cron.json#/schemas/Misfire')).toEqual([...MISFIRE_POLICIES]);
   expect(resolve<{ enum: string[] }>('schemas.json#/Error/properties/error/properties/code').enum).toEqual([
     ...ERROR_CODES,
   ]);

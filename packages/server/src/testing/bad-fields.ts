@@ -2,10 +2,15 @@ const ID = '019539a4-0000-7000-8000-000000000000';
 const UUID_V4 = '550e8400-e29b-41d4-a716-446655440000';
 const JOB = { type: 'a.b', args: [] };
 
+export const GOOD_CRON = { name: 'a', expression: '* * * * *', job_template: JOB };
+
+const node = (id: string, ...depends_on: string[]) => ({ id, depends_on, ...JOB });
 const many = <T>(length: number, item: T): T[] => Array.from({ length }, () => item);
 const long = (length: number): string => 'x'.repeat(length);
 
-interface BadFields {
+export interface BadFields {
+  /** @defaultValue 'post' */
+  method?: 'post' | 'put';
   path: string;
   /** A body that would be taken. */
   good: object;
@@ -16,6 +21,7 @@ interface BadFields {
 const WORKER_ID = [1, '', {}, long(257)];
 const LEASE_TOKEN = [1, '', false, [], long(4_097)];
 const JOB_ID = [undefined, null, 1, '', 'x', [ID], UUID_V4, ID.toUpperCase()];
+const LIMIT = [0, -1, 1.5, '1', [], 1e9];
 const LENGTH_MS = [0, -1, 1.5, '1', [], true, 1e15, 1e300];
 
 export const BAD_FIELDS: BadFields[] = [
@@ -38,6 +44,26 @@ export const BAD_FIELDS: BadFields[] = [
       'options.pending': ['yes', 1],
       'options.tags': ['a', [1], many(101, 'a')],
       tags: ['a', [1]],
+      'options.unique': [
+        ...[
+          'x',
+          [],
+          1,
+          { keys: ['argz'] },
+          { keys: 'args' },
+          { keys: ['meta'] },
+          { keys: ['args'], args_keys: ['no'] },
+        ],
+        ...[{ states: [] }, { states: ['odd'] }, { period: 'PT0S' }, { period: 'P36500D' }, { on_conflict: 'explode' }],
+      ],
+      'options.rate_limit': [
+        ...['x', [], 1, {}, { key: 'a' }, { key: long(1_025), concurrency: 1 }, { key: 'a b', concurrency: 1 }],
+        ...[{ concurrency: 0 }, { max_per_second: 0 }, { rate: 0 }, { rate: { limit: 1, period: 'P36500D' } }],
+        ...[
+          { max_per_second: 1, max_per_minute: 1, rate: 1 },
+          { concurrency: 1, on_limit: 'explode' },
+        ],
+      ],
     },
   },
   {
@@ -99,9 +125,91 @@ export const BAD_FIELDS: BadFields[] = [
       'filter.until': ['2030'],
     },
   },
+  {
+    path: '/ojs/v1/cron',
+    good: GOOD_CRON,
+    bad: {
+      name: [undefined, null, 1, '', 'Upper', 'a b', '-a', 'a/b', long(256)],
+      expression: [undefined, null, 5, ['* * * * *'], long(256)],
+      timezone: [5, {}],
+      overlap_policy: ['', 'explode', 1],
+      misfire_policy: ['', 'explode', 1],
+      catch_up_limit: [0, -1, 1.5, '1', 1e9],
+      enabled: ['yes', 1],
+      description: [1, {}, long(1_025)],
+      job_template: ['x', [], 1, {}, { args: [] }, { type: 'a.b' }, { ...JOB, id: ID }],
+      'job_template.options': ['x', { queue: 'A' }, { unique: {} }],
+    },
+  },
+  {
+    path: '/ojs/v1/workflows',
+    good: { type: 'batch', jobs: [JOB], callbacks: { on_success: JOB } },
+    bad: {
+      type: [undefined, null, 'tree', 1, '', 'chain', 'dag'],
+      jobs: [
+        undefined,
+        null,
+        {},
+        [],
+        [1],
+        [null],
+        [JOB, { ...JOB, type: 'A' }],
+        [{ type: 'a.b' }],
+        many(10_001, JOB),
+        [{ ...JOB, options: { unique: {} } }],
+      ],
+      name: [1, {}, long(256)],
+      failure_policy: ['', 'panic', 1],
+      callbacks: [undefined, [], {}, { on_tuesday: JOB }, { on_success: 1 }, { on_success: { type: 'a.b' } }],
+    },
+  },
+  {
+    path: '/ojs/v1/workflows',
+    good: { nodes: [{ id: 'a', ...JOB }] },
+    bad: {
+      nodes: [
+        ...[null, {}, [], [1], [JOB], [{ id: '', ...JOB }], [{ id: 'a b', ...JOB }], [{ id: long(256), ...JOB }]],
+        ...[
+          [{ id: 'a' }],
+          [{ id: 'a', job: {} }],
+          [node('a', 'a')],
+          [node('a', 'b'), node('b', 'a')],
+          [node('a', 'z')],
+        ],
+        ...[[node('a'), node('a')], [{ ...node('a'), depends_on: 'b' }], [{ ...node('a'), depends_on: [1] }]],
+        [node('a', 'c'), node('b', 'a'), node('c', 'b'), node('d')],
+      ],
+    },
+  },
+  {
+    method: 'put',
+    path: '/ojs/v1/queues/default/limit',
+    good: { concurrency: 1 },
+    bad: {
+      concurrency: [undefined, null, ...LIMIT],
+      max_per_second: LIMIT,
+      rate: [
+        ...[0, -1, 1.5, '1', [], {}, { limit: 0, period: 'PT1S' }, { limit: 1 }, { limit: 1, period: 'PT0S' }],
+        ...[
+          { limit: 1, period: 'soon' },
+          { limit: 1, period: 'P36500D' },
+          { limit: 1e9, period: 'PT1S' },
+        ],
+      ],
+      throttle: ['x', [], { limit: 1 }],
+    },
+  },
 ];
 
 /** These are refused with a code of their own. */
+export const BAD_SCHEDULE_FIELDS: Record<string, unknown[]> = {
+  expression: [
+    ...['', ' ', 'not a valid cron', '0 0 0 0 0 0 0', '* * * * * *', '99 25 32 13 8', '*/0 * * * *', '0 0 31 2 *'],
+    ...['@fortnightly', '@every 5m', '@reboot', '2026-12-01T00:00:00'],
+  ],
+  timezone: ['', 'EST', '+05:00', 'UTC+5', 'Nowhere/Land', '../etc/passwd'],
+};
+
 export const BAD_RETRY_FIELDS: Record<string, unknown[]> = {
   'options.retry': ['x', [], 1],
   'options.retry.max_attempts': [-1, 1.5, '3', 1e9],

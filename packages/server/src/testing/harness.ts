@@ -29,6 +29,7 @@ export interface Harness {
   log: LoggedLine[];
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  put(path: string, body?: unknown): Promise<Answer>;
   delete(path: string): Promise<Answer>;
   /** Sends the body as it is. */
   raw(method: string, path: string, init?: RequestInit & { duplex?: 'half' }): Promise<Answer>;
@@ -48,7 +49,7 @@ export function harness({
   const clock = new TestClock();
   const waybill = options.waybill ?? engine({ store: memoryStore({ clock }), maintenance });
   const log: LoggedLine[] = [];
-  const app = createApp({ waybill, version: '0.0.0-test', logger: recorder(log), ...options });
+  const app = createApp({ waybill, clock, version: '0.0.0-test', logger: recorder(log), ...options });
   onTestFinished(() => waybill.close());
 
   const raw: Harness['raw'] = async (method, path, init = {}) => {
@@ -80,6 +81,7 @@ export function harness({
     raw,
     post,
     get: (path, headers = {}) => raw('GET', path, { headers }),
+    put: send('PUT'),
     delete: (path) => raw('DELETE', path),
     enqueued: async (jobOptions = {}) => {
       const { status, body } = await post('/ojs/v1/jobs', { type: 'test.job', args: [1], options: jobOptions });
@@ -95,7 +97,9 @@ export function harness({
     stored: async () => {
       const { items } = await waybill.jobs.list({ limit: 1_000 });
       const { events } = await waybill.events.read({ limit: 1_000 });
-      return JSON.stringify([items, events]);
+      const workflows = (await waybill.workflows.list({ limit: 1_000 })).items;
+      const others = [await waybill.crons.list(), await waybill.queues.list()];
+      return JSON.stringify([items, events, workflows, ...others]);
     },
   };
 }

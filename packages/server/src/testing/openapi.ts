@@ -35,7 +35,9 @@ function load(file: string): unknown {
   return loaded;
 }
 
-export const openapi = load('openapi.json') as { paths: Record<string, Record<string, Operation>> };
+type PathItem = Record<string, Operation>;
+
+export const openapi = load('openapi.json') as { paths: Record<string, PathItem | { $ref: string }> };
 
 /** Follows `file.json#/a/b` to what it names. */
 export function resolve<T>(ref: string): T {
@@ -51,11 +53,12 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** `GET /ojs/v1/jobs/{id}` -> its operation. */
 export function operations(): Map<string, Operation> {
-  const found = Object.entries(openapi.paths).flatMap(([path, item]) =>
-    METHODS.filter((method) => item[method]).map(
+  const found = Object.entries(openapi.paths).flatMap(([path, given]) => {
+    const item: PathItem = typeof given['$ref'] === 'string' ? resolve(given['$ref']) : (given as PathItem);
+    return METHODS.filter((method) => item[method]).map(
       (method) => [`${method.toUpperCase()} ${path}`, item[method]!] as const,
-    ),
-  );
+    );
+  });
   return new Map(found);
 }
 

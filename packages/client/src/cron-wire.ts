@@ -1,0 +1,40 @@
+import type { CronRecord, JsonObject, MisfirePolicy, OverlapPolicy } from '@waybill/core';
+import { present } from './present.ts';
+import { toRfc3339 } from './time.ts';
+
+/** A schedule as the API shows it. */
+export interface WireCron {
+  name: string;
+  expression: string;
+  timezone: string;
+  overlap_policy: OverlapPolicy;
+  misfire_policy: MisfirePolicy;
+  catch_up_limit: number;
+  enabled: boolean;
+  description?: string;
+  /** Absent while it is paused. */
+  next_run_at?: string;
+  last_run_at?: string;
+  run_count: number;
+  created_at: string;
+  /** The job of each tick, as it was sent. */
+  job_template: JsonObject;
+}
+
+export function cronToWire(cron: CronRecord): WireCron {
+  return {
+    name: cron.name,
+    expression: cron.expression,
+    timezone: cron.timezone,
+    overlap_policy: cron.overlap,
+    misfire_policy: cron.misfire,
+    catch_up_limit: cron.catchUpLimit,
+    enabled: cron.enabled,
+    ...present('description', cron.description),
+    ...present('next_run_at', cron.nextAt === null ? null : toRfc3339(cron.nextAt)),
+    ...present('last_run_at', cron.lastAt === null ? null : toRfc3339(cron.lastAt)),
+    run_count: cron.runs,
+    created_at: toRfc3339(cron.createdAt),
+    job_template: cron.template,
+  };
+}
