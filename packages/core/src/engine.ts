@@ -80,10 +80,14 @@ export function engine(options: EngineOptions): Waybill {
         rows.change({ tenant, id }, { do: 'cancel', ...told }, (job) =>
           wrongState(job, 'a finished job cannot be cancelled'),
         ),
-      activate: (id, { tenant = '' } = {}) =>
-        rows.change({ tenant, id }, { do: 'activate' }, (job) =>
-          wrongState(job, 'only a pending job can be activated'),
-        ),
+      activate: async (id, { tenant = '' } = {}) => {
+        const job = await rows.mustRead({ tenant, id });
+        if (job.workflowId !== null)
+          throw wrongState(job, 'a workflow starts its nodes when their parents have completed');
+        return rows.change({ tenant, id }, { do: 'activate' }, (found) =>
+          wrongState(found, 'only a pending job can be activated'),
+        );
+      },
     },
     deadLetters: deadLetters(store, rows),
     queues: {

@@ -57,6 +57,8 @@ function checkCron(request: CronRequest, tenant: string, now: number): CronRecor
   if (!NAME.test(name)) throw invalidField('name', "must be lower-case letters, digits, '.' and '-'.");
   const expression = fields.string('expression', { max: MAX_NAME }) ?? fields.string('cron', { max: MAX_NAME });
   if (expression === undefined) throw invalidField('expression', 'is required.');
+  if (fields.has('expression') && fields.has('cron'))
+    throw invalidField('cron', "means the same as 'expression': send one.");
   const schedule = { expression: expression.trim(), timezone: fields.string('timezone', { max: MAX_NAME }) ?? 'UTC' };
   checkSchedule(schedule, now);
   const enabled = fields.boolean('enabled') ?? true;

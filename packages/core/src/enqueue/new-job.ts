@@ -36,7 +36,7 @@ export function newJob(request: CheckedRequest, { tenant, now, seq, idempotencyK
     enqueuedAt: state === 'available' ? now : null,
   };
   const born = evolve(row, {}, [birthFact(row)], now);
-  return request.limit === null ? born : { ...born, limit: request.limit.rule };
+  return request.limit?.rule ? { ...born, limit: request.limit.rule } : born;
 }
 
 function birthFact({ state, scheduledAt }: Job): Fact {

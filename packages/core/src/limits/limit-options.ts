@@ -4,7 +4,8 @@ import type { LimitRule } from './limit.ts';
 
 export interface JobLimit {
   key: string;
-  rule: LimitRule;
+  /** Null: the job obeys whatever rule the key has. */
+  rule: LimitRule | null;
 }
 
 const KEY = /^[a-zA-Z0-9][a-zA-Z0-9._:-]*$/;
@@ -18,6 +19,13 @@ export const isLimitKey = (key: string): boolean => key.length <= MAX_KEY && KEY
 /** Shorthands of the suites: `max_per_second: 1`, and `rate: 1, period: 'second'`. */
 const NAMED_PERIODS_MS = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
+const RULE_FIELDS = [
+  'concurrency',
+  'rate',
+  'throttle',
+  ...Object.keys(NAMED_PERIODS_MS).map((name) => `max_per_${name}`),
+];
+
 /** Reads `options.rate_limit`. Without a key of its own a job shares the limit of its queue's name. */
 export function checkLimit(options: Fields, queue: string): JobLimit | null {
   const limit = options.fields('rate_limit');
@@ -29,12 +37,13 @@ export function checkLimit(options: Fields, queue: string): JobLimit | null {
   const key = limit.string('key', { max: MAX_KEY }) ?? `queue:${queue}`;
   if (!KEY.test(key))
     throw invalidField(limit.name('key'), 'must be letters, digits and . _ : -, beginning with a letter or digit.');
-  return { key, rule: checkLimitRule(limit) };
+  const isKeyOnly = limit.has('key') && !RULE_FIELDS.some((field) => limit.has(field));
+  return { key, rule: isKeyOnly ? null : checkLimitRule(limit) };
 }
 
 export function checkLimitRule(limit: Fields): LimitRule {
   const concurrency = limit.integer('concurrency', { min: 1, max: MOST }) ?? null;
-  const rates = [perNamed(limit), perShorthand(limit), perObject(limit, 'rate'), spaced(limit)].filter(
+  const rates = [...perNamed(limit), perShorthand(limit), perObject(limit, 'rate'), spaced(limit)].filter(
     (rate) => rate !== null,
   );
   if (rates.length > 1) throw invalidField(limit.name('rate'), 'must be given in one way only.');
@@ -45,12 +54,11 @@ export function checkLimitRule(limit: Fields): LimitRule {
   return { concurrency, rate };
 }
 
-function perNamed(limit: Fields): LimitRule['rate'] {
-  for (const [name, periodMs] of Object.entries(NAMED_PERIODS_MS)) {
+function perNamed(limit: Fields): LimitRule['rate'][] {
+  return Object.entries(NAMED_PERIODS_MS).map(([name, periodMs]) => {
     const count = limit.integer(`max_per_${name}`, { min: 1, max: MOST });
-    if (count !== undefined) return { limit: count, periodMs };
-  }
-  return null;
+    return count === undefined ? null : { limit: count, periodMs };
+  });
 }
 
 function perShorthand(limit: Fields): LimitRule['rate'] {
@@ -64,7 +72,7 @@ function perShorthand(limit: Fields): LimitRule['rate'] {
 
 function perObject(limit: Fields, name: string): LimitRule['rate'] {
   const value = limit.value(name);
-  if (value === undefined || typeof value === 'number') return null;
+  if (value === undefined || (name === 'rate' && typeof value === 'number')) return null;
   const rate = limit.fields(name)!;
   const count = rate.integer('limit', { min: 1, max: MOST });
   if (count === undefined) throw invalidField(rate.name('limit'), 'is required.');

@@ -77,7 +77,9 @@ describe('options.rate_limit', () => {
   });
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['nothing to limit', { key: 'api' }, 'options.rate_limit.concurrency'],
+    ['nothing to limit', {}, 'options.rate_limit.concurrency'],
+    ['a throttle that is a number', { key: 'api', throttle: 5 }, 'options.rate_limit.throttle'],
+    ['two shorthands', { max_per_second: 1, max_per_minute: 5 }, 'options.rate_limit.rate'],
     ['a concurrency of zero', { key: 'api', concurrency: 0 }, 'options.rate_limit.concurrency'],
     ['a rate of zero', { key: 'api', rate: { limit: 0, period: 'PT1S' } }, 'options.rate_limit.rate.limit'],
     ['a rate without period', { key: 'api', rate: { limit: 1 } }, 'options.rate_limit.rate.period'],

@@ -215,3 +215,11 @@ test('what is wrong with one node keeps all of it out', async () => {
   expect((await waybill.jobs.list({ limit: 10 })).items).toEqual([]);
   expect((await waybill.workflows.list({ limit: 10 })).items).toEqual([]);
 });
+
+test('guarantee 8: a waiting node cannot be started by hand', async () => {
+  const made = testEngine();
+  const { id } = await made.waybill.workflows.create({ type: 'chain', steps: ['a', 'b'].map(step) });
+  const { items } = await made.waybill.workflows.nodes(id, { limit: 10 });
+  const waiting = items.find(({ state }) => state === 'pending');
+  await expect(made.waybill.jobs.activate(waiting!.id)).rejects.toMatchObject({ code: 'conflict' });
+});
