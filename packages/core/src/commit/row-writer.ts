@@ -110,6 +110,6 @@ export function changeOf(before: Job, expect: Expectation, { job, events }: Tran
 /** What a change means for the limit that the job obeys. */
 function slotMove(before: Job, after: Job): Change['slot'] {
   if (after.limitKey === null) return undefined;
-  if (before.holdsSlot && !after.holdsSlot) return 'release';
-  return after.state === 'available' && !after.holdsSlot ? 'request' : undefined;
+  if (after.state === 'available' && !after.holdsSlot) return 'request';
+  return before.holdsSlot && !after.holdsSlot ? 'release' : undefined;
 }

@@ -20,5 +20,5 @@ export function finish(
   return evolve(job, patch, facts, now);
 }
 
-/** What every way out of a run has in common when the job goes on living. */
-export const RUN_OVER = { leaseUntil: null, timeoutAt: null } as const;
+/** What every way out of a run has in common when the job goes on living: another start needs another limit slot. */
+export const RUN_OVER = { leaseUntil: null, timeoutAt: null, holdsSlot: false } as const;

@@ -102,9 +102,9 @@ const keeps = (policy: RetryPolicy): boolean => policy.on_exhaustion === 'dead_l
 
 const unspent = (job: Job): number => Math.max(0, job.attempt - 1);
 
-/** A retryable job gives its limit slot back while it waits, and stands in line by the time it is due. */
+/** A retryable job stands in line by the time it is due. */
 const waiting = (job: Job, until: number) =>
-  ({ state: 'retryable', scheduledAt: until, seq: seqAt(until, job.seq), holdsSlot: false }) as const;
+  ({ state: 'retryable', scheduledAt: until, seq: seqAt(until, job.seq) }) as const;
 
 function errorOf(job: Job, { details, ...input }: ErrorInput, now: number): JobError {
   const kept = details === undefined ? {} : { details: bounded(details) };

@@ -110,7 +110,8 @@ describe('claim', () => {
 describe('extend', () => {
   it.each([
     ['by the length granted', null, {}, 40_000],
-    ['by the length asked for', 5000, {}, 15_000],
+    ['by the length asked for', 50_000, {}, 60_000],
+    ['never to an earlier moment', 5_000, {}, 30_000],
     ['up to the execution timeout', 90_000, { timeoutMs: 60_000 }, 60_000],
   ])('moves only the lease: %s', (_, leaseMs, overrides: JobOverrides, expected) => {
     const job = aJobIn('active', overrides);

@@ -23,7 +23,8 @@ export interface Change {
   events: readonly JobEvent[];
   /**
    * `release`: the job gives its limit slot back, and the next parked job of the key is admitted.
-   * `request`: the job is available again and wants a slot; it gets one if there is one, and stays parked if not.
+   * `request`: the job is available again and wants a slot; it gets one if there is one, and stays parked if not. A
+   * slot that it held before counts as given back first.
    */
   slot?: 'release' | 'request';
   /** The job comes back to life: only if its unique key still belongs to it, else it answers `lost`. */

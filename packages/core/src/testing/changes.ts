@@ -1,6 +1,7 @@
 import type { Transition } from '../job/evolve.ts';
-import { isFinished, type Job } from '../job/job.ts';
+import type { Job } from '../job/job.ts';
 import type { Outcome } from '../job/outcome.ts';
+import { rankFor } from '../job/rank.ts';
 import { type Command, transition } from '../job/transition.ts';
 import type { Change, Expectation } from '../store/apply.ts';
 
@@ -14,20 +15,20 @@ export function settleChange(claimed: Job, outcome: Outcome, now: number): Chang
 /** The change that a command makes to a row as read, fenced by its version; null when the command does not fit. */
 export function versionChange(row: Job, command: Command, now: number): Change | null {
   const next = transition(row, command, now);
-  return next && changeTo(row, next, { by: 'version', version: row.version, nextAt: row.nextAt });
+  if (!next) return null;
+  const { version, nextAt, holdsSlot, uniqueKey } = row;
+  const change = changeTo(row, next, { by: 'version', version, nextAt, holdsSlot });
+  const revives = command.do === 'replay' || command.do === 'reinstate';
+  return revives && uniqueKey !== null ? { ...change, ownsKey: true } : change;
 }
 
 function changeTo(before: Job, { job, events }: Transition, expect: Expectation): Change {
-  const slot = slotFor(before, job);
-  return slot === undefined ? { expect, job, events } : { expect, job, events, slot };
-}
-
-/**
- * Told by where the job goes and not by whether it held a slot when it was read: being admitted changes neither
- * version nor `nextAt`, so the row may have got one since.
- */
-function slotFor(before: Job, after: Job): Change['slot'] {
-  if (after.limitKey === null || after.holdsSlot) return undefined;
-  if (isFinished(before.state) && isFinished(after.state)) return undefined;
-  return after.state === 'available' ? 'request' : 'release';
+  if (job.limitKey === null) return { expect, job, events };
+  // Every start counts in a rate. A job that comes back from a run therefore asks anew, with the slot it had as the
+  // first one that is free: if it kept it, it could start again at once.
+  if (job.state === 'available' && (before.state !== 'available' || !job.holdsSlot)) {
+    const asking = { ...job, holdsSlot: false };
+    return { expect, job: { ...asking, rank: rankFor(asking) }, events, slot: 'request' };
+  }
+  return before.holdsSlot && !job.holdsSlot ? { expect, job, events, slot: 'release' } : { expect, job, events };
 }

@@ -4,7 +4,9 @@ import type { Outcome } from '../job/outcome.ts';
 import { seqAt, sequence } from '../job/rank.ts';
 import { resolveRetry } from '../job/retry-policy.ts';
 import { type Command, transition } from '../job/transition.ts';
+import type { CronRecord } from '../store/crons.ts';
 import type { NewJob } from '../store/insert.ts';
+import type { WorkflowRecord } from '../store/workflows.ts';
 import { TEST_EPOCH } from './test-clock.ts';
 
 /** What a test may say about a new job; the rest is derived as the engine would. */
@@ -92,6 +94,42 @@ export function aJobIn(state: JobState, overrides: JobOverrides = {}): Job {
   const active = move(job, { do: 'claim', claimId: 'claim-1', workerId: 'worker-1', leaseMs: 30_000 });
   return state === 'active' ? active : move(active, { do: 'settle', outcome: ENDINGS[state] });
 }
+
+/** A schedule that is due right away. */
+export const aCron = (overrides: Partial<CronRecord> = {}): CronRecord => ({
+  tenant: '',
+  name: 'every-minute',
+  expression: '* * * * *',
+  timezone: 'UTC',
+  overlap: 'skip',
+  misfire: 'run_once',
+  catchUpLimit: 10,
+  enabled: true,
+  description: null,
+  template: { type: 'test.job', args: [] },
+  nextAt: TEST_EPOCH,
+  lastAt: null,
+  lastJobId: null,
+  runs: 0,
+  createdAt: TEST_EPOCH,
+  version: 1,
+  ...overrides,
+});
+
+/** A running workflow as it is created, without its nodes. */
+export const aWorkflow = (overrides: Partial<WorkflowRecord> = {}): WorkflowRecord => ({
+  tenant: '',
+  id: 'flow',
+  type: 'dag',
+  name: null,
+  state: 'running',
+  failurePolicy: 'stop',
+  callbacks: {},
+  total: 0,
+  createdAt: TEST_EPOCH,
+  finishedAt: null,
+  ...overrides,
+});
 
 const ERROR = { code: 'boom', message: 'It broke.' };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStore } from '../store/memory/memory-store.ts';
-import { aJob } from './factories.ts';
+import { aCron, aJob } from './factories.ts';
 import { type Fault, faultyStore } from './faulty-store.ts';
 import { TestClock } from './test-clock.ts';
 
@@ -40,15 +40,18 @@ describe('faultyStore', () => {
       { method: 'limits.set', call: 1, when: 'after', error },
       { method: 'events.end', call: 1, when: 'before', error },
       { method: 'queues.setPaused', call: 1, when: 'after', error },
-      { method: 'workflows.advance', call: 1, when: 'before', error },
+      { method: 'workflows.meet', call: 1, when: 'before', error },
+      { method: 'crons.put', call: 1, when: 'after', error },
       { method: 'workers.beat', call: 1, when: 'after', error },
     ]);
-    await expect(store.limits.set({ tenant: '', key: 'k', concurrency: 4 })).rejects.toBe(error);
-    expect(await store.limits.get('', 'k')).toMatchObject({ concurrency: 4 });
+    await expect(store.limits.set('', 'k', { concurrency: 4, rate: null }, 0)).rejects.toBe(error);
+    expect(await store.limits.get('', 'k')).toMatchObject({ rule: { concurrency: 4 } });
     await expect(store.events.end()).rejects.toBe(error);
     await expect(store.queues.setPaused('', 'q', true)).rejects.toBe(error);
     expect(await store.queues.list('')).toMatchObject([{ name: 'q', paused: true }]);
-    await expect(store.workflows.advance({ tenant: '', parent: 'x', now: 0 })).rejects.toBe(error);
+    await expect(store.workflows.meet({ tenant: '', ids: ['x'] })).rejects.toBe(error);
+    await expect(store.crons.put(aCron({ name: 'nightly' }))).rejects.toBe(error);
+    expect(await store.crons.list('')).toMatchObject([{ name: 'nightly' }]);
     await expect(store.workers.beat({ tenant: '', id: 'w', activeJobs: 0, now: 0 })).rejects.toBe(error);
     expect(await store.workers.list('')).toHaveLength(1);
     expect(store.calls('limits.get')).toBe(1);

@@ -2,7 +2,7 @@ import type { Store } from '../store/store.ts';
 
 type Verbs<T> = { [K in keyof T]: T[K] extends (...args: never[]) => Promise<unknown> ? K : never }[keyof T] & string;
 
-type Group = 'events' | 'queues' | 'limits' | 'workflows' | 'workers';
+type Group = 'events' | 'queues' | 'limits' | 'workflows' | 'workers' | 'crons';
 
 /** Every call that can fail, groups included: `insert`, `limits.set`, `events.read` .. */
 export type StoreMethod = Verbs<Store> | { [G in Group]: `${G}.${Verbs<Store[G]>}` }[Group];
@@ -38,7 +38,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       return answer;
     };
 
-  const { events, queues, limits, workflows, workers } = store;
+  const { events, queues, limits, workflows, workers, crons } = store;
   return {
     capabilities: store.capabilities,
     clock: store.clock,
@@ -58,13 +58,30 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
     },
     queues: {
       list: faulty('queues.list', (tenant) => queues.list(tenant)),
+      stats: faulty('queues.stats', (tenant, name, bound) => queues.stats(tenant, name, bound)),
       setPaused: faulty('queues.setPaused', (tenant, name, paused) => queues.setPaused(tenant, name, paused)),
+      setLimit: faulty('queues.setLimit', (tenant, name, limit) => queues.setLimit(tenant, name, limit)),
     },
     limits: {
-      set: faulty('limits.set', (settings) => limits.set(settings)),
+      set: faulty('limits.set', (tenant, key, rule, now) => limits.set(tenant, key, rule, now)),
       get: faulty('limits.get', (tenant, key) => limits.get(tenant, key)),
     },
-    workflows: { advance: faulty('workflows.advance', (request) => workflows.advance(request)) },
+    workflows: {
+      get: faulty('workflows.get', (tenant, id) => workflows.get(tenant, id)),
+      list: faulty('workflows.list', (query) => workflows.list(query)),
+      meet: faulty('workflows.meet', (parents) => workflows.meet(parents)),
+      waiting: faulty('workflows.waiting', (parents) => workflows.waiting(parents)),
+      parents: faulty('workflows.parents', (children) => workflows.parents(children)),
+      hasUnfinished: faulty('workflows.hasUnfinished', (tenant, id) => workflows.hasUnfinished(tenant, id)),
+      move: faulty('workflows.move', (request) => workflows.move(request)),
+    },
+    crons: {
+      put: faulty('crons.put', (cron) => crons.put(cron)),
+      get: faulty('crons.get', (tenant, name) => crons.get(tenant, name)),
+      list: faulty('crons.list', (tenant) => crons.list(tenant)),
+      remove: faulty('crons.remove', (tenant, name) => crons.remove(tenant, name)),
+      fire: faulty('crons.fire', (request) => crons.fire(request)),
+    },
     workers: {
       beat: faulty('workers.beat', (beat) => workers.beat(beat)),
       direct: faulty('workers.direct', (tenant, id, directive) => workers.direct(tenant, id, directive)),

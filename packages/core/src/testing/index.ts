@@ -2,7 +2,7 @@
 
 export { memoryStore } from '../store/memory/memory-store.ts';
 export { settleChange, versionChange } from './changes.ts';
-export { aJob, aJobIn, type JobOverrides, jobIdAt, someJobs } from './factories.ts';
+export { aCron, aJob, aJobIn, aWorkflow, type JobOverrides, jobIdAt, someJobs } from './factories.ts';
 export { type Fault, type FaultyStore, faultyStore, type StoreMethod } from './faulty-store.ts';
 export { type MemoryTransportOptions, memoryTransport } from './memory-transport.ts';
 export { TEST_EPOCH, TestClock } from './test-clock.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import { checkHistory } from './model/invariants.ts';
 import { runStep } from './model/run-step.ts';
-import { anySteps, LIMIT_KEYS, type Step, TENANTS } from './model/steps.ts';
+import { anySteps, PERIOD_MS, type Step, TENANTS } from './model/steps.ts';
 import { World } from './model/world.ts';
 import type { StoreFactory } from './store/bench.ts';
 
@@ -20,8 +20,11 @@ export interface ModelOptions {
   path?: string;
 }
 
-/** One of the two limits is there from the start; jobs that came before their limit are rare in life too. */
-const FIRST_STEPS = TENANTS.map((tenant): Step => ({ do: 'limit', tenant, key: LIMIT_KEYS[0], concurrency: 2 }));
+/** Two of the limits are there from the start; jobs that came before their limit are rare in life too. */
+const FIRST_STEPS = TENANTS.flatMap((tenant): Step[] => [
+  { do: 'limit', tenant, key: 'x', rule: { concurrency: 2, rate: null } },
+  { do: 'limit', tenant, key: 'y', rule: { concurrency: null, rate: { limit: 2, periodMs: PERIOD_MS } } },
+]);
 
 /** A store and the model live through the same random history; whatever they answer must be equal. */
 export function testStoreAgainstModel(name: string, factory: StoreFactory, options: ModelOptions = {}): void {
@@ -38,8 +41,9 @@ export function testStoreAgainstModel(name: string, factory: StoreFactory, optio
             await runStep(world, step);
             await world.followEvents();
             await world.checkLimits();
+            await world.checkUnique();
           }
-          checkHistory(world.seen, await world.compareAll());
+          checkHistory(world, await world.compareAll());
         } finally {
           await close();
         }

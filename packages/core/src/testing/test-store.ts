@@ -4,6 +4,7 @@ import { benchFor, type StoreFactory } from './store/bench.ts';
 import { testClaim } from './store/claim.ts';
 import { testClaimById } from './store/claim-by-id.ts';
 import { testCount } from './store/count.ts';
+import { testCrons } from './store/crons.ts';
 import { testDue } from './store/due.ts';
 import { testEvents } from './store/events.ts';
 import { testExtend } from './store/extend.ts';
@@ -12,10 +13,14 @@ import { testInsert } from './store/insert.ts';
 import { testLimits } from './store/limits.ts';
 import { testList } from './store/list.ts';
 import { testPrune } from './store/prune.ts';
+import { testQueueLimits } from './store/queue-limits.ts';
 import { testQueues } from './store/queues.ts';
+import { testRates } from './store/rates.ts';
 import { testTenants } from './store/tenants.ts';
+import { testUnique } from './store/unique.ts';
 import { testWake } from './store/wake.ts';
 import { testWorkers } from './store/workers.ts';
+import { testWorkflowRecords } from './store/workflow-records.ts';
 import { testWorkflows } from './store/workflows.ts';
 
 const PARTS = [
@@ -31,8 +36,13 @@ const PARTS = [
   testPrune,
   testEvents,
   testQueues,
+  testQueueLimits,
+  testUnique,
   testLimits,
+  testRates,
   testWorkflows,
+  testWorkflowRecords,
+  testCrons,
   testWorkers,
   testTenants,
   testWake,

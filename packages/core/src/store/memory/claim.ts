@@ -2,6 +2,8 @@ import { isFinished, type Job } from '../../job/job.ts';
 import { rankOf } from '../../job/rank.ts';
 import { transition } from '../../job/transition.ts';
 import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest } from '../claim.ts';
+import { countQueueStart, roomIn } from './queues.ts';
+import { countStart } from './slots.ts';
 import type { MemoryState } from './state.ts';
 
 export const claim = (state: MemoryState, requests: readonly ClaimRequest[]): Job[][] =>
@@ -13,13 +15,16 @@ function claimNext(state: MemoryState, request: ClaimRequest): Job[] {
   if (known.length > 0) return known.filter((job) => job.state === 'active').sort(byRank);
 
   const claimed: Job[] = [];
-  for (const queue of new Set(request.queues)) {
-    if (state.isPaused(request.tenant, queue)) continue;
-    const ready = own.filter((job) => job.queue === queue && job.rank !== null).sort(byRank);
+  for (const name of new Set(request.queues)) {
+    const ready = own.filter((job) => job.queue === name && job.rank !== null).sort(byRank);
+    if (ready.length === 0 || state.queue(request.tenant, name).info.paused) continue;
+    let room = Math.min(request.limit - claimed.length, roomIn(state, request.tenant, name, request.now));
     for (const job of ready) {
-      if (claimed.length >= request.limit) return claimed;
+      if (room <= 0) break;
       const taken = take(state, job, request);
-      if (taken) claimed.push(taken);
+      if (!taken) continue;
+      claimed.push(taken);
+      room -= 1;
     }
   }
   return claimed;
@@ -34,7 +39,8 @@ function claimOne(state: MemoryState, job: Job | undefined, request: ClaimByIdRe
   if (job.state === 'active') return job.claimId === request.claimId ? { status: 'claimed', job } : { status: 'held' };
   if (job.state !== 'available') return { status: 'not_due' };
   if (job.rank === null) return { status: 'parked' };
-  if (state.isPaused(job.tenant, job.queue)) return { status: 'paused' };
+  if (state.queue(job.tenant, job.queue).info.paused) return { status: 'paused' };
+  if (roomIn(state, job.tenant, job.queue, request.now) <= 0) return { status: 'parked' };
   const taken = take(state, job, request);
   // What refuses an available job is its expiry: the sweep ends it, no worker may have it.
   return taken ? { status: 'claimed', job: taken } : { status: 'not_due' };
@@ -45,6 +51,8 @@ function take(state: MemoryState, job: Job, request: ClaimRequest | ClaimByIdReq
   const change = transition(job, { do: 'claim', claimId, workerId, leaseMs }, now);
   if (!change) return undefined;
   state.write(change.job, change.events);
+  countStart(state, job, now);
+  countQueueStart(state, job, now);
   return change.job;
 }
 

@@ -8,8 +8,10 @@ export function readEvents(state: MemoryState, { after, filter = {}, limit }: Ev
   const rest = state.log.filter((entry) => entry.position > position);
   const found = rest.filter(({ event }) => matches(event, filter));
   const events = found.slice(0, limit).map(({ position, event }) => ({ ...event, cursor: String(position) }));
-  if (found.length > limit) return { events, cursor: events.at(-1)?.cursor ?? String(position), atEnd: false };
-  return { events, cursor: String(Math.max(position, state.lastPosition)), atEnd: true };
+  // Whether the filter would have let them through, nobody can tell any more.
+  const missed = after !== undefined && state.prunedPosition > position;
+  if (found.length > limit) return { events, cursor: events.at(-1)?.cursor ?? String(position), atEnd: false, missed };
+  return { events, cursor: String(Math.max(position, state.lastPosition)), atEnd: true, missed };
 }
 
 export const endOfLog = (state: MemoryState): string => String(state.lastPosition);

@@ -1,36 +1,88 @@
-import type { InsertAnswer, InsertGroup } from '../insert.ts';
-import { admit } from './slots.ts';
+import type { Job } from '../../job/job.ts';
+import type { Edge, InsertAnswer, InsertGroup, NewJob, UniqueClaim } from '../insert.ts';
+import { applyOne, judge } from './apply.ts';
+import { admit, setRule } from './slots.ts';
 import { keyOf, type MemoryState } from './state.ts';
 
 export const insert = (state: MemoryState, groups: readonly InsertGroup[]): InsertAnswer[] =>
   groups.map((group) => insertGroup(state, group));
 
-function insertGroup(state: MemoryState, group: InsertGroup): InsertAnswer {
-  const refusal = findConflict(state, group);
+export function insertGroup(state: MemoryState, group: InsertGroup): InsertAnswer {
+  // Looked for before anything is written; that is all the atomicity a group needs here.
+  const refusal = findExisting(state, group) ?? findConflict(state, group) ?? findClosed(state, group);
   if (refusal) return refusal;
 
-  for (const { job, events } of group.jobs) {
-    const queue = keyOf(job.tenant, job.queue);
-    if (!state.queues.has(queue)) state.queues.set(queue, { tenant: job.tenant, name: job.queue, paused: false });
-    state.write(job, events);
-  }
   const tenant = group.jobs[0]?.job.tenant ?? '';
-  for (const edge of group.edges ?? []) state.edges.push({ ...edge, tenant });
-  for (const { job } of group.jobs) if (job.limitKey !== null) admit(state, job.tenant, job.limitKey);
+  for (const made of group.jobs) place(state, made);
+  for (const edge of group.edges ?? []) {
+    if (state.edges.some((other) => isSame(other, { ...edge, tenant }))) continue;
+    // A parent that has been advanced already will not be looked at again.
+    state.edges.push({ ...edge, tenant, met: state.get(tenant, edge.parent)?.state === 'completed' });
+  }
+  if (group.workflow) enter(state, tenant, group.workflow, group.jobs.length);
+  for (const { job } of group.jobs) {
+    if (job.limitKey !== null) admit(state, job.tenant, job.limitKey, state.clock.now());
+  }
   return { status: 'inserted', jobs: group.jobs.map(({ job }) => state.get(job.tenant, job.id)!) };
 }
 
-/** Looked for before anything is written; that is all the atomicity a group needs here. */
-function findConflict(state: MemoryState, group: InsertGroup): InsertAnswer | undefined {
-  for (const [index, { job }] of group.jobs.entries()) {
-    const earlier = group.jobs.slice(0, index).map((other) => other.job);
-    const sameId = state.get(job.tenant, job.id) ?? earlier.find((other) => other.id === job.id);
+const isSame = (a: Edge & { tenant: string }, b: Edge & { tenant: string }): boolean =>
+  a.tenant === b.tenant && a.parent === b.parent && a.child === b.child;
+
+function place(state: MemoryState, { job, events, limit, unique }: NewJob): void {
+  if (unique?.replace) applyOne(state, unique.replace);
+  if (unique) state.owners.set(keyOf(job.tenant, unique.key), job.id);
+  if (limit && job.limitKey !== null) setRule(state, job.tenant, job.limitKey, limit);
+  state.write(job, events);
+}
+
+function enter(
+  state: MemoryState,
+  tenant: string,
+  workflow: NonNullable<InsertGroup['workflow']>,
+  nodes: number,
+): void {
+  const record = 'create' in workflow ? workflow.create : state.workflows.get(keyOf(tenant, workflow.join))!;
+  const total = 'create' in workflow ? record.total : record.total + nodes;
+  state.workflows.set(keyOf(record.tenant, record.id), { ...record, total });
+}
+
+/** First of all: whoever repeats a call shall learn that it was done, whatever has become of keys meanwhile. */
+function findExisting(state: MemoryState, { jobs }: InsertGroup): InsertAnswer | undefined {
+  for (const [index, { job }] of jobs.entries()) {
+    const sameId = state.get(job.tenant, job.id) ?? jobs.slice(0, index).find((other) => other.job.id === job.id)?.job;
     if (sameId) return { status: 'exists', index, job: sameId };
-    if (job.idempotencyKey === null) continue;
-    const sameKey = [...state.rows(), ...earlier].find(
-      (other) => other.tenant === job.tenant && other.idempotencyKey === job.idempotencyKey,
-    );
-    if (sameKey) return { status: 'repeated', index, job: sameKey };
   }
   return undefined;
+}
+
+function findConflict(state: MemoryState, { jobs }: InsertGroup): InsertAnswer | undefined {
+  /** Owners that this very group would make. */
+  const owners = new Map<string, Job>();
+  for (const [index, { job, unique }] of jobs.entries()) {
+    const earlier = jobs.slice(0, index).map((other) => other.job);
+    const sameKey = job.idempotencyKey !== null && [...state.rows(), ...earlier].find((other) => repeats(other, job));
+    if (sameKey) return { status: 'repeated', index, job: sameKey };
+    if (!unique) continue;
+    const owner = owners.get(unique.key) ?? state.ownerOf(job.tenant, unique.key);
+    // When the expected owner's row is gone, nobody is left who could be in the way.
+    if (owner && !mayFollow(state, owner, unique)) return { status: 'taken', index, job: owner };
+    owners.set(unique.key, job);
+  }
+  return undefined;
+}
+
+const repeats = (other: Job, job: Job): boolean =>
+  other.tenant === job.tenant && other.idempotencyKey === job.idempotencyKey;
+
+const mayFollow = (state: MemoryState, owner: Job, { owner: expected, replace }: UniqueClaim): boolean =>
+  expected?.id === owner.id &&
+  expected.version === owner.version &&
+  (replace === undefined || judge(state, replace) === 'fits');
+
+/** Last of all, so that a repetition is told from a newcomer also after the workflow has ended. */
+function findClosed(state: MemoryState, { jobs, workflow }: InsertGroup): InsertAnswer | undefined {
+  if (!workflow || 'create' in workflow) return undefined;
+  const record = state.workflows.get(keyOf(jobs[0]?.job.tenant ?? '', workflow.join));
+  return record?.state === 'running' ? undefined : { status: 'closed' };
 }

@@ -3,15 +3,16 @@ import { WaybillError } from '../../errors.ts';
 import type { Store, StoreCapabilities } from '../store.ts';
 import { apply, extend } from './apply.ts';
 import { claim, claimById } from './claim.ts';
+import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { endOfLog, readEvents } from './event-log.ts';
 import { insert } from './insert.ts';
 import { prune } from './prune.ts';
 import { count, due, get, list } from './query.ts';
-import { listQueues, setPaused } from './queues.ts';
+import { listQueues, queueStats, setPaused, setQueueLimit } from './queues.ts';
 import { getLimit, setLimit } from './slots.ts';
 import { MemoryState } from './state.ts';
 import { beat, direct, listWorkers } from './workers.ts';
-import { advance } from './workflows.ts';
+import { getWorkflow, hasUnfinished, listWorkflows, meet, move, parentsOf, waiting } from './workflows.ts';
 
 const CAPABILITIES: StoreCapabilities = {
   name: 'memory',
@@ -19,12 +20,13 @@ const CAPABILITIES: StoreCapabilities = {
   parallelFlushes: 1,
   ordering: 'strict',
   search: true,
+  eventLagMs: 0,
   wakesAcrossProcesses: false,
 };
 
 /** The reference model that property tests compare the real stores with: no index, no cache, nothing to get wrong. */
 export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): Store {
-  const state = new MemoryState();
+  const state = new MemoryState(clock);
   let closed = false;
   const assertOpen = () => {
     if (closed) throw new WaybillError('unavailable', 'The store is closed.');
@@ -54,10 +56,30 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): St
     due: verb(due),
     prune: verb(prune),
     events: { read: verb(readEvents), end: verb(endOfLog) },
-    queues: { list: verb(listQueues), setPaused: verb(setPaused) },
+    queues: {
+      list: verb(listQueues),
+      stats: verb(queueStats),
+      setPaused: verb(setPaused),
+      setLimit: verb(setQueueLimit),
+    },
     limits: { set: verb(setLimit), get: verb(getLimit) },
-    workflows: { advance: verb(advance) },
+    workflows: {
+      get: verb(getWorkflow),
+      list: verb(listWorkflows),
+      meet: verb(meet),
+      waiting: verb(waiting),
+      parents: verb(parentsOf),
+      hasUnfinished: verb(hasUnfinished),
+      move: verb(move),
+    },
     workers: { beat: verb(beat), direct: verb(direct), list: verb(listWorkers) },
+    crons: {
+      put: verb(putCron),
+      get: verb(getCron),
+      list: verb(listCrons),
+      remove: verb(removeCron),
+      fire: verb(fireCron),
+    },
     onWake: (listener) => {
       state.listeners.add(listener);
       return () => void state.listeners.delete(listener);

@@ -13,6 +13,7 @@ export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
   const oldEvents = state.log.filter(({ event }) => event.at < request.eventsBefore);
   const events = new Set(oldEvents.slice(0, request.limit - jobs.length));
   state.log = state.log.filter((entry) => !events.has(entry));
+  for (const { position } of events) state.prunedPosition = Math.max(state.prunedPosition, position);
 
   const more = oldJobs.length + oldEvents.length > jobs.length + events.size;
   return { jobs: jobs.length, events: events.size, more };

@@ -1,16 +1,22 @@
 import { WaybillError } from '../../errors.ts';
 import { type Job, lastError } from '../../job/job.ts';
 import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from '../query.ts';
+import { admissionTimes, admitAll } from './slots.ts';
 import type { MemoryState } from './state.ts';
 
 export const get = (state: MemoryState, keys: readonly JobKey[]): (Job | null)[] =>
   keys.map(({ tenant, id }) => state.get(tenant, id) ?? null);
 
-export function list(state: MemoryState, { filter, limit, cursor }: JobQuery): Page<Job> {
+export const list = (state: MemoryState, { filter, ...query }: JobQuery): Page<Job> =>
+  pageOf(matching(state, filter), query);
+
+/** Newest first by id. */
+export function pageOf<T extends { id: string }>(
+  found: readonly T[],
+  { limit, cursor }: { limit: number; cursor?: string },
+): Page<T> {
   const before = cursor === undefined ? undefined : readCursor(cursor);
-  const rest = matching(state, filter)
-    .filter((job) => before === undefined || job.id < before)
-    .sort((a, b) => (a.id < b.id ? 1 : -1));
+  const rest = found.filter(({ id }) => before === undefined || id < before).sort((a, b) => (a.id < b.id ? 1 : -1));
   const items = rest.slice(0, limit);
   const last = items.at(-1);
   return last && rest.length > items.length ? { items, cursor: writeCursor(last.id) } : { items };
@@ -20,12 +26,26 @@ export const count = (state: MemoryState, filter: JobFilter, { atMost }: { atMos
   Math.min(matching(state, filter).length, atMost);
 
 export function due(state: MemoryState, { now, limit }: DueQuery): DueAnswer {
-  const waiting = state
-    .rows()
-    .filter((job) => job.nextAt !== null)
-    .sort((a, b) => a.nextAt! - b.nextAt! || (a.id < b.id ? -1 : 1));
-  const jobs = waiting.filter((job) => job.nextAt! <= now).slice(0, limit);
-  return { jobs, nextAt: waiting[jobs.length]?.nextAt ?? null };
+  const admitted = admitAll(state, now);
+  const jobs = byTime(state.rows(), now, limit);
+  const crons = byTime(
+    [...state.crons.values()].filter((cron) => cron.enabled),
+    now,
+    limit,
+  );
+  const moments = [...jobs.later, ...crons.later, ...admissionTimes(state, now)];
+  return { jobs: jobs.due, crons: crons.due, admitted, nextAt: moments.length === 0 ? null : Math.min(...moments) };
+}
+
+/** What is due, earliest first, and the moment of whatever was not answered. */
+function byTime<T extends { nextAt: number | null }>(
+  all: readonly T[],
+  now: number,
+  limit: number,
+): { due: T[]; later: number[] } {
+  const waiting = all.filter((one) => one.nextAt !== null).sort((a, b) => a.nextAt! - b.nextAt!);
+  const due = waiting.filter((one) => one.nextAt! <= now).slice(0, limit);
+  return { due, later: waiting.slice(due.length, due.length + 1).map((one) => one.nextAt!) };
 }
 
 const matching = (state: MemoryState, filter: JobFilter): Job[] => state.rows().filter((job) => matches(job, filter));

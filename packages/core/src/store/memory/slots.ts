@@ -1,40 +1,75 @@
 import type { Job } from '../../job/job.ts';
-import { rankFor } from '../../job/rank.ts';
-import type { LimitInfo, LimitSettings } from '../limits.ts';
-import { keyOf, type MemoryState } from './state.ts';
+import { rankFor, rankOf } from '../../job/rank.ts';
+import { claimed, freeSlots, type LimitRule, type LimitUse, nextAdmission } from '../../limits/limit.ts';
+import type { Window } from '../../limits/window.ts';
+import type { LimitInfo } from '../limits.ts';
+import { keyOf, type LimitState, type MemoryState } from './state.ts';
 
-/** Gives every free slot of a limit to the parked jobs that stand first in line. A limit never set has no slots. */
-export function admit(state: MemoryState, tenant: string, key: string): Job[] {
-  const concurrency = state.limits.get(keyOf(tenant, key)) ?? 0;
-  const admitted: Job[] = [];
-  while (holders(state, tenant, key) < concurrency) {
-    const first = parked(state, tenant, key)[0];
-    if (!first) break;
-    const job = { ...first, holdsSlot: true };
-    job.rank = rankFor(job);
-    state.write(job);
-    admitted.push(job);
-  }
-  return admitted;
+/** Gives every free slot of a limit to the parked jobs that stand first in line. */
+export function admit(state: MemoryState, tenant: string, key: string, now: number): Job[] {
+  const limit = state.limit(tenant, key);
+  const free = limit.rule === null ? Number.POSITIVE_INFINITY : freeSlots(limit.rule, useOf(state, limit), now);
+  return parked(state, limit)
+    .slice(0, free)
+    .map((waiting) => {
+      const job = { ...waiting, holdsSlot: true };
+      job.rank = rankFor(job);
+      state.write(job);
+      return job;
+    });
 }
 
-export function setLimit(state: MemoryState, { tenant, key, concurrency }: LimitSettings): { admitted: number } {
-  state.limits.set(keyOf(tenant, key), concurrency);
-  return { admitted: admit(state, tenant, key).length };
+/** What a rate has let go of since. */
+export const admitAll = (state: MemoryState, now: number): Job[] =>
+  [...state.limits.values()].flatMap(({ tenant, key }) => admit(state, tenant, key, now));
+
+/** When a rate lets go of something that a parked job waits for. */
+export const admissionTimes = (state: MemoryState, now: number): number[] =>
+  [...state.limits.values()].flatMap((limit) => {
+    if (limit.rule === null || parked(state, limit).length === 0) return [];
+    return nextAdmission(limit.rule, useOf(state, limit), now) ?? [];
+  });
+
+/** A job with a slot has begun to run. */
+export function countStart(state: MemoryState, { tenant, limitKey }: Job, now: number): void {
+  if (limitKey === null) return;
+  const limit = state.limit(tenant, limitKey);
+  if (limit.rule !== null) limit.window = claimed(limit.rule, useOf(state, limit), 1, now).window;
+}
+
+export function setRule(state: MemoryState, tenant: string, key: string, rule: LimitRule): void {
+  const limit = state.limit(tenant, key);
+  limit.window = windowUnder(rule, limit.rule, limit.window);
+  limit.rule = rule;
+}
+
+/** A window counts in tenths of its period, so it means nothing under another one and begins anew. */
+export const windowUnder = (rule: LimitRule | null, before: LimitRule | null, window: Window): Window =>
+  rule?.rate?.periodMs === before?.rate?.periodMs ? window : [];
+
+export function setLimit(state: MemoryState, tenant: string, key: string, rule: LimitRule, now: number) {
+  setRule(state, tenant, key, rule);
+  return { admitted: admit(state, tenant, key, now).length };
 }
 
 export function getLimit(state: MemoryState, tenant: string, key: string): LimitInfo | null {
-  const concurrency = state.limits.get(keyOf(tenant, key));
-  return concurrency === undefined ? null : { tenant, key, concurrency, holders: holders(state, tenant, key) };
+  const limit = state.limits.get(keyOf(tenant, key));
+  if (!limit) return null;
+  const { holders } = useOf(state, limit);
+  return { tenant, key, rule: limit.rule, holders, parked: parked(state, limit).length };
 }
 
-const ofLimit = (state: MemoryState, tenant: string, key: string): Job[] =>
+const ofLimit = (state: MemoryState, { tenant, key }: LimitState): Job[] =>
   state.rows().filter((job) => job.tenant === tenant && job.limitKey === key);
 
-const holders = (state: MemoryState, tenant: string, key: string): number =>
-  ofLimit(state, tenant, key).filter((job) => job.holdsSlot).length;
+function useOf(state: MemoryState, limit: LimitState): LimitUse {
+  const holders = ofLimit(state, limit).filter((job) => job.holdsSlot);
+  const unclaimed = holders.filter((job) => job.state === 'available').length;
+  return { holders: holders.length, unclaimed, window: limit.window };
+}
 
-const parked = (state: MemoryState, tenant: string, key: string): Job[] =>
-  ofLimit(state, tenant, key)
+/** By priority, then by place in the queue. */
+const parked = (state: MemoryState, limit: LimitState): Job[] =>
+  ofLimit(state, limit)
     .filter((job) => job.state === 'available' && !job.holdsSlot)
-    .sort((a, b) => a.seq - b.seq);
+    .sort((a, b) => (rankOf(a.priority, a.seq) < rankOf(b.priority, b.seq) ? -1 : 1));

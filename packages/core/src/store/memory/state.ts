@@ -1,26 +1,59 @@
+import type { Clock } from '../../clock.ts';
 import type { JobEvent } from '../../events/job-event.ts';
-import type { Job } from '../../job/job.ts';
+import { isFinished, type Job } from '../../job/job.ts';
+import type { LimitRule } from '../../limits/limit.ts';
+import type { Window } from '../../limits/window.ts';
+import type { CronRecord } from '../crons.ts';
 import type { Edge } from '../insert.ts';
 import type { QueueInfo } from '../queues.ts';
 import type { WakeListener } from '../store.ts';
 import type { WorkerInfo } from '../workers.ts';
+import type { WorkflowRecord } from '../workflows.ts';
 
 /** Two texts as one map key; JSON, since neither text can then pretend to be part of the other. */
 export const keyOf = (tenant: string, name: string): string => JSON.stringify([tenant, name]);
 
+/** Holders are counted from the rows, so that they cannot disagree with them; only starts leave no row behind. */
+export interface LimitState {
+  tenant: string;
+  key: string;
+  rule: LimitRule | null;
+  window: Window;
+}
+
+export interface QueueState {
+  info: QueueInfo;
+  window: Window;
+  /** Every end that ever came, also of jobs that were replayed or pruned since. */
+  ended: { completed: number; cancelled: number; discarded: number };
+}
+
+export type EdgeState = Edge & { tenant: string; met: boolean };
+
 /** Everything the model knows. Verbs read and write it directly: each runs to its end before the next begins. */
 export class MemoryState {
+  readonly clock: Clock;
   readonly jobs = new Map<string, Job>();
   /** In commit order; positions are never used again, so a cursor survives pruning. */
   log: { position: number; event: JobEvent }[] = [];
-  edges: (Edge & { tenant: string })[] = [];
-  /** Concurrency per key. Holders are counted from the rows, so they cannot disagree with them. */
-  readonly limits = new Map<string, number>();
-  readonly queues = new Map<string, QueueInfo>();
+  /** In the order given, which is the order in which children see their parents. */
+  edges: EdgeState[] = [];
+  /** From a unique key to the id of its newest job. */
+  readonly owners = new Map<string, string>();
+  readonly limits = new Map<string, LimitState>();
+  readonly queues = new Map<string, QueueState>();
   readonly workers = new Map<string, WorkerInfo>();
+  readonly workflows = new Map<string, WorkflowRecord>();
+  readonly crons = new Map<string, CronRecord>();
   readonly listeners = new Set<WakeListener>();
   lastPosition = 0;
+  /** The newest position that was ever pruned. */
+  prunedPosition = 0;
   #woken = new Set<string>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
 
   get(tenant: string, id: string): Job | undefined {
     return this.jobs.get(keyOf(tenant, id));
@@ -28,6 +61,24 @@ export class MemoryState {
 
   rows(): Job[] {
     return [...this.jobs.values()];
+  }
+
+  ownerOf(tenant: string, uniqueKey: string): Job | undefined {
+    const id = this.owners.get(keyOf(tenant, uniqueKey));
+    return id === undefined ? undefined : this.get(tenant, id);
+  }
+
+  queue(tenant: string, name: string): QueueState {
+    const fresh = () => ({
+      info: { tenant, name, paused: false, limit: null },
+      window: [],
+      ended: { completed: 0, cancelled: 0, discarded: 0 },
+    });
+    return orMake(this.queues, keyOf(tenant, name), fresh);
+  }
+
+  limit(tenant: string, key: string): LimitState {
+    return orMake(this.limits, keyOf(tenant, key), () => ({ tenant, key, rule: null, window: [] }));
   }
 
   /** The one way in which a row changes: with its events, and noting what became claimable. */
@@ -38,16 +89,16 @@ export class MemoryState {
       this.lastPosition += 1;
       this.log.push({ position: this.lastPosition, event });
     }
+    const queue = this.queue(job.tenant, job.queue);
+    if (isFinished(job.state) && before?.state !== job.state) queue.ended[job.state as keyof QueueState['ended']] += 1;
     const becameClaimable = job.rank !== null && (before?.rank ?? null) === null;
-    if (becameClaimable && !this.isPaused(job.tenant, job.queue)) this.#woken.add(job.queue);
+    // Whoever leaves a limited queue makes room for another one.
+    const madeRoom = queue.info.limit !== null && before?.state === 'active' && job.state !== 'active';
+    if (becameClaimable || madeRoom) this.noteWake(queue);
   }
 
-  isPaused(tenant: string, queue: string): boolean {
-    return this.queues.get(keyOf(tenant, queue))?.paused ?? false;
-  }
-
-  noteWake(queue: string): void {
-    this.#woken.add(queue);
+  noteWake({ info }: QueueState): void {
+    if (!info.paused) this.#woken.add(info.name);
   }
 
   /** After the change, so that a listener that claims at once finds the jobs. */
@@ -57,4 +108,10 @@ export class MemoryState {
     this.#woken = new Set();
     for (const listener of [...this.listeners]) listener(queues);
   }
+}
+
+function orMake<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const known = map.get(key) ?? make();
+  map.set(key, known);
+  return known;
 }

@@ -1,29 +1,60 @@
-import { evolve } from '../../job/evolve.ts';
 import { isFinished, type Job } from '../../job/job.ts';
-import { transition } from '../../job/transition.ts';
-import type { AdvanceRequest } from '../workflows.ts';
-import { admit } from './slots.ts';
-import type { MemoryState } from './state.ts';
+import type { Page } from '../query.ts';
+import type { Family, MoveRequest, ParentResult, WorkflowRecord, WorkflowStore } from '../workflows.ts';
+import { insertGroup } from './insert.ts';
+import { pageOf } from './query.ts';
+import { type EdgeState, keyOf, type MemoryState } from './state.ts';
 
-export function advance(state: MemoryState, { tenant, parent, now }: AdvanceRequest): { dispatched: Job[] } {
-  const row = state.get(tenant, parent);
-  if (!row || !isFinished(row.state)) return { dispatched: [] };
-  // Also for a parent that failed: it opens no way, but the sweep need not look at it again.
-  if (row.advancePending) state.write(evolve(row, { advancePending: false }, [], now).job);
-  if (row.state !== 'completed') return { dispatched: [] };
+export const getWorkflow = (state: MemoryState, tenant: string, id: string): WorkflowRecord | null =>
+  state.workflows.get(keyOf(tenant, id)) ?? null;
 
-  const met = state.edges.filter((edge) => edge.tenant === tenant && edge.parent === parent);
-  state.edges = state.edges.filter((edge) => !met.includes(edge));
-  const children = new Set(met.map((edge) => edge.child));
-  return { dispatched: [...children].flatMap((child) => dispatch(state, tenant, child, now)) };
+export function listWorkflows(state: MemoryState, query: Parameters<WorkflowStore['list']>[0]): Page<WorkflowRecord> {
+  const { tenant, states } = query;
+  const found = [...state.workflows.values()].filter(
+    (workflow) => workflow.tenant === tenant && (states?.includes(workflow.state) ?? true),
+  );
+  return pageOf(found, query);
 }
 
-function dispatch(state: MemoryState, tenant: string, id: string, now: number): Job[] {
-  if (state.edges.some((edge) => edge.tenant === tenant && edge.child === id)) return [];
-  const child = state.get(tenant, id);
-  const change = child && transition(child, { do: 'activate' }, now);
-  if (!change) return [];
-  state.write(change.job, change.events);
-  if (child.limitKey !== null) admit(state, tenant, child.limitKey);
-  return [state.get(tenant, id)!];
+export function meet(state: MemoryState, parents: Family): Job[] {
+  const { tenant } = parents;
+  const open = edgesFrom(state, parents).filter((edge) => state.get(tenant, edge.parent)?.state === 'completed');
+  for (const edge of open) edge.met = true;
+  const blocked = new Set(state.edges.filter((edge) => edge.tenant === tenant && !edge.met).map((edge) => edge.child));
+  return pendingChildren(state, open).filter((child) => !blocked.has(child.id));
+}
+
+export const waiting = (state: MemoryState, parents: Family): Job[] =>
+  pendingChildren(state, edgesFrom(state, parents));
+
+/** A parent that was pruned has nothing left to tell. */
+export const parentsOf = (state: MemoryState, { tenant, ids }: Family): ParentResult[][] =>
+  ids.map((child) =>
+    state.edges
+      .filter((edge) => edge.tenant === tenant && edge.child === child)
+      .map((edge) => state.get(tenant, edge.parent))
+      .filter((parent) => parent !== undefined)
+      .map((parent) => ({ id: parent.id, node: parent.node, state: parent.state, result: parent.result })),
+  );
+
+export const hasUnfinished = (state: MemoryState, tenant: string, id: string): boolean =>
+  state.rows().some((job) => job.tenant === tenant && job.workflowId === id && !isFinished(job.state));
+
+export function move(state: MemoryState, { tenant, id, from, to, now, jobs }: MoveRequest): boolean {
+  const workflow = state.workflows.get(keyOf(tenant, id));
+  if (workflow?.state !== from) return false;
+  state.workflows.set(keyOf(tenant, id), { ...workflow, state: to, finishedAt: to === 'running' ? null : now });
+  // Each on its own: one that is there already must not keep the others out.
+  for (const job of jobs) insertGroup(state, { jobs: [job] });
+  return true;
+}
+
+function edgesFrom(state: MemoryState, { tenant, ids }: Family): EdgeState[] {
+  const parents = new Set(ids);
+  return state.edges.filter((edge) => edge.tenant === tenant && parents.has(edge.parent));
+}
+
+function pendingChildren(state: MemoryState, edges: readonly EdgeState[]): Job[] {
+  const children = new Map(edges.map(({ tenant, child }) => [child, state.get(tenant, child)]));
+  return [...children.values()].filter((child) => child !== undefined).filter((child) => child.state === 'pending');
 }

@@ -1,15 +1,19 @@
 import { expect } from 'vitest';
-import { isFinished, JOB_STATES, type Job } from '../../job/job.ts';
+import { isFinished, JOB_STATES } from '../../job/job.ts';
 import type { Outcome } from '../../job/outcome.ts';
+import type { LimitRule } from '../../limits/limit.ts';
 import type { ApplyAnswer, Change } from '../../store/apply.ts';
 import type { ClaimRequest } from '../../store/claim.ts';
-import type { Store } from '../../store/store.ts';
+import type { NewJob } from '../../store/insert.ts';
+import type { JobKey } from '../../store/query.ts';
+import { advance } from '../advance.ts';
 import { settleChange, versionChange } from '../changes.ts';
-import type { JobOverrides } from '../factories.ts';
-import type { JobPlan, SettlePlan, Step } from './steps.ts';
+import { fireAgain, fireCron, putCron } from './cron-steps.ts';
+import { advanceNodes, insertFlow, joinFlow, moveFlow } from './flow-steps.ts';
+import { overridesOf } from './plans.ts';
+import { type JobPlan, type LimitKey, PERIOD_MS, type SettlePlan, type Step, type StepOf } from './steps.ts';
+import { insertUnique, replayUnique } from './unique-steps.ts';
 import { sorted, type World } from './world.ts';
-
-type StepOf<D extends Step['do']> = Extract<Step, { do: D }>;
 
 /** Does one step to the store and to the model, the way the engine would, and compares what they answer. */
 export async function runStep(world: World, step: Step): Promise<void> {
@@ -18,8 +22,28 @@ export async function runStep(world: World, step: Step): Promise<void> {
       return insert(world, step);
     case 'insertAgain':
       return insertAgain(world, step);
+    case 'insertUnique':
+      return insertUnique(world, step);
+    case 'replayUnique':
+      return replayUnique(world, step);
     case 'insertFlow':
       return insertFlow(world, step);
+    case 'joinFlow':
+      return joinFlow(world, step);
+    case 'moveFlow':
+      return moveFlow(world, step);
+    case 'advance':
+      return advanceNodes(world, step);
+    case 'putCron':
+      return putCron(world, step);
+    case 'removeCron': {
+      await world.both('crons.remove', (store) => store.crons.remove(step.tenant, step.name));
+      return;
+    }
+    case 'fireCron':
+      return fireCron(world, step);
+    case 'fireAgain':
+      return fireAgain(world, step);
     case 'claim':
       return claim(world, step);
     case 'claimAgain':
@@ -40,12 +64,17 @@ export async function runStep(world: World, step: Step): Promise<void> {
     case 'resume':
       return setPaused(world, step);
     case 'limit': {
-      const { tenant, key, concurrency } = step;
-      await world.both('limits.set', (store) => store.limits.set({ tenant, key, concurrency }));
+      const { tenant, key, rule } = step;
+      await world.both('limits.set', (store) => store.limits.set(tenant, key, rule, world.now));
+      return;
+    }
+    case 'queueLimit': {
+      const { tenant, queue, rule } = step;
+      await world.both('queues.setLimit', (store) => store.queues.setLimit(tenant, queue, rule));
       return;
     }
     case 'wait':
-      return world.clock.advance(step.ms);
+      return wait(world, step);
     case 'prune':
       return prune(world, step);
     case 'list': {
@@ -60,18 +89,25 @@ export async function runStep(world: World, step: Step): Promise<void> {
   }
 }
 
-function overridesOf(world: World, tenant: string, plan: JobPlan): JobOverrides {
-  const { queue, priority, timeoutMs, visibilityMs, limitKey, idempotencyKey } = plan;
-  const at = (ms: number | null) => (ms === null ? null : world.now + ms);
-  const common = { tenant, queue, priority, timeoutMs, visibilityMs, limitKey, idempotencyKey };
-  const spec = { args: [{ n: world.jobs.length }], meta: {}, ...(plan.retry && { retry: plan.retry }) };
-  if (plan.pending) return { ...common, spec, state: 'pending', expiresAt: at(plan.expiresMs) };
-  return { ...common, spec, scheduledAt: at(plan.delayMs), expiresAt: at(plan.expiresMs) };
-}
+/** The same for all jobs of a key, since of several in one group any may win. */
+const BROUGHT: Record<LimitKey, LimitRule> = {
+  x: { concurrency: 2, rate: null },
+  y: { concurrency: null, rate: { limit: 2, periodMs: PERIOD_MS } },
+  z: { concurrency: 1, rate: null },
+};
+
+const ruleOf = ({ limitKey, bringsRule }: JobPlan): { limit?: LimitRule } =>
+  bringsRule && limitKey !== null ? { limit: BROUGHT[limitKey] } : {};
 
 async function insert(world: World, { tenant, groups }: StepOf<'insert'>): Promise<void> {
-  const made = groups.map((plans) => ({ jobs: plans.map((plan) => world.newJob(overridesOf(world, tenant, plan))) }));
-  await world.both('insert', (store) => store.insert(made));
+  const make = (plan: JobPlan): NewJob => ({ ...world.newJob(overridesOf(world, tenant, plan)), ...ruleOf(plan) });
+  const made = groups.map((plans) => ({ jobs: plans.map(make) }));
+  // A rule that changes between two groups would hide what was given out under the one before.
+  const calls = groups.flat().some((plan) => plan.bringsRule) ? made.map((group) => [group]) : [made];
+  for (const call of calls) {
+    await world.both('insert', (store) => store.insert(call));
+    await world.checkLimits();
+  }
 }
 
 /** A repeated call in the company of a new one: neither may go in. */
@@ -82,18 +118,6 @@ async function insertAgain(world: World, { known, other }: StepOf<'insertAgain'>
   const fresh = world.newJob({ ...overridesOf(world, key.tenant, other), idempotencyKey: null });
   const again = world.newJob({ ...overridesOf(world, key.tenant, other), idempotencyKey: null, id: key.id });
   await world.both('insert again', (store) => store.insert([{ jobs: [fresh, again] }]));
-}
-
-async function insertFlow(world: World, { tenant, parents, child }: StepOf<'insertFlow'>): Promise<void> {
-  const workflowId = `flow-${world.jobs.length}`;
-  const node = (name: string) => ({ workflowId, node: name });
-  // First in their queue, so that many of them come to run.
-  const parent = { tenant, queue: 'a', priority: 100 };
-  const jobs = Array.from({ length: parents }, (_, i) => world.newJob({ ...parent, ...node(`parent-${i}`) }));
-  const last = { ...overridesOf(world, tenant, { ...child, pending: true }), idempotencyKey: null, ...node('child') };
-  const joined = world.newJob(last);
-  const edges = jobs.map(({ job }) => ({ parent: job.id, child: joined.job.id }));
-  await world.both('insert flow', (store) => store.insert([{ jobs: [...jobs, joined], edges }]));
 }
 
 async function claim(world: World, { tenant, queues, limit, worker, leaseMs }: StepOf<'claim'>): Promise<void> {
@@ -173,10 +197,22 @@ async function extend(world: World, { lease, by, leaseMs }: StepOf<'extend'>): P
   await world.both('extend', (store) => store.extend([{ tenant, id, by: speaker, leaseMs, now: world.now }]));
 }
 
-const FITS = { activate: ['pending'], replay: ['discarded'], forget: ['discarded'], cancel: JOB_STATES } as const;
+const FITS = {
+  activate: ['pending'],
+  replay: ['discarded'],
+  forget: ['discarded'],
+  reinstate: ['cancelled'],
+  cancel: JOB_STATES,
+} as const;
 
 async function command(world: World, step: StepOf<'command'>): Promise<void> {
-  const key = world.pick(await world.inState(...FITS[step.command]), step.job);
+  const found = await world.inState(...FITS[step.command]);
+  // A node waits for its parents and for nobody's command; only a node waits again.
+  const isNode = ({ tenant, id }: JobKey) => world.parents.has(`${tenant}/${id}`);
+  const fitting = found.filter((key) =>
+    step.command === 'activate' ? !isNode(key) : step.command === 'reinstate' ? isNode(key) : true,
+  );
+  const key = world.pick(fitting, step.job);
   if (!key) return;
   await world.both(step.command, async (store) => {
     const [row] = await store.get([key]);
@@ -197,22 +233,34 @@ async function cancelLate(world: World, step: StepOf<'cancelLate'>): Promise<voi
   });
 }
 
+/** The sweep never sleeps past the moment in which a rate lets go, so what waits for it is admitted in time. */
+async function wait(world: World, { ms }: StepOf<'wait'>): Promise<void> {
+  await world.clock.advance(ms);
+  await world.both('due, after a while', async (store) => {
+    const { admitted } = await store.due({ now: world.now, limit: 10_000 });
+    return sorted(admitted);
+  });
+}
+
 async function sweep(world: World): Promise<void> {
   const { now } = world;
-  await world.both('due, two at most', async (store) => {
-    const { jobs, nextAt } = await store.due({ now, limit: 2 });
-    return [jobs.map((job) => job.nextAt), nextAt];
-  });
   const due = await world.both('due', async (store) => {
-    const { jobs, nextAt } = await store.due({ now, limit: 10_000 });
-    return { jobs: sorted(jobs), nextAt };
+    const { jobs, crons, admitted, nextAt } = await store.due({ now, limit: 10_000 });
+    const byName = crons.toSorted((a, b) => (a.tenant + a.name < b.tenant + b.name ? -1 : 1));
+    return { jobs: sorted(jobs), crons: byName, admitted: sorted(admitted), nextAt };
+  });
+  await world.both('due, two at most', async (store) => {
+    const { jobs, crons, nextAt } = await store.due({ now, limit: 2 });
+    return [jobs.map((job) => job.nextAt), crons.map((cron) => cron.nextAt), nextAt];
   });
   const changes = due.jobs.map((job) => versionChange(job, { do: 'tick' }, now)).filter((change) => change !== null);
   await applyAll(world, 'tick', changes);
-  for (const { tenant, id } of due.jobs.filter((job) => isFinished(job.state))) {
-    const advance = async (store: Store): Promise<Job[]> =>
-      sorted((await store.workflows.advance({ tenant, parent: id, now })).dispatched);
-    await world.both('advance', advance);
+  const finished = Map.groupBy(
+    due.jobs.filter((job) => isFinished(job.state)),
+    (job) => job.tenant,
+  );
+  for (const parents of finished.values()) {
+    await world.both('advance', async (store) => sorted(await advance(store, parents, now)));
   }
 }
 

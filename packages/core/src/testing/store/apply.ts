@@ -148,8 +148,9 @@ export function testApply(open: OpenBench): void {
       const bench = await open();
       const job = await bench.add({ state: 'pending' });
       expect(job.nextAt).toBeNull();
-      const [change] = [versionChange(job, { do: 'activate' }, bench.now)!];
-      const expectsAlarm = { ...change, expect: { by: 'version', version: job.version, nextAt: bench.now } } as const;
+      const change = versionChange(job, { do: 'activate' }, bench.now)!;
+      const seen = { by: 'version', version: job.version, holdsSlot: false } as const;
+      const expectsAlarm = { ...change, expect: { ...seen, nextAt: bench.now } } as const;
       expect(await bench.store.apply([expectsAlarm])).toEqual([LOST]);
       expect(await bench.store.apply([change])).toEqual([APPLIED]);
     });

@@ -3,12 +3,14 @@ import type { JobEvent, LoggedEvent } from '../../events/job-event.ts';
 import type { Job, JobState } from '../../job/job.ts';
 import type { Outcome } from '../../job/outcome.ts';
 import type { Command } from '../../job/transition.ts';
+import type { LimitRule } from '../../limits/limit.ts';
 import type { ApplyAnswer } from '../../store/apply.ts';
 import type { ClaimByIdRequest, ClaimRequest } from '../../store/claim.ts';
 import type { EventFilter } from '../../store/event-log.ts';
 import type { NewJob } from '../../store/insert.ts';
 import type { JobKey } from '../../store/query.ts';
 import type { Store } from '../../store/store.ts';
+import { advance } from '../advance.ts';
 import { settleChange, versionChange } from '../changes.ts';
 import { aJob, type JobOverrides } from '../factories.ts';
 import type { TestClock } from '../test-clock.ts';
@@ -126,6 +128,25 @@ export class Bench {
     const job = await this.find(key);
     if (!job) throw new Error(`There is no job ${key.id} of tenant '${key.tenant}'.`);
     return job;
+  }
+
+  /** Sets the rule of a limit; what is not named is not limited. Answers how many jobs were admitted by it. */
+  async limit(rule: Partial<LimitRule>, { tenant = '', key = 'k' } = {}): Promise<number> {
+    const whole = { concurrency: null, rate: null, ...rule };
+    return (await this.store.limits.set(tenant, key, whole, this.now)).admitted;
+  }
+
+  /** A job of a limit that is full, and so is parked. */
+  async addParked(overrides: JobOverrides = {}): Promise<Job> {
+    const { tenant = '' } = overrides;
+    await this.limit({ concurrency: 1 }, { tenant, key: 'full' });
+    await this.add({ tenant, queue: 'elsewhere', limitKey: 'full' });
+    return this.add({ ...overrides, limitKey: 'full' });
+  }
+
+  /** Looks at the dependents of finished nodes, as the engine does. Answers the rows that were dispatched. */
+  advance(...parents: JobKey[]): Promise<Job[]> {
+    return advance(this.store, parents, this.now);
   }
 
   /** Looks at everything that is due, once. */

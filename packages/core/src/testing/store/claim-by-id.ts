@@ -29,9 +29,9 @@ export function testClaimById(open: OpenBench): void {
       const jobs = await bench.oneInEachState();
       await bench.store.queues.setPaused('', 'asleep', true);
       const extra = {
-        parked: await bench.add({ limitKey: 'nobody-set-it' }),
+        parked: await bench.addParked(),
         paused: await bench.add({ queue: 'asleep' }),
-        parkedAndPaused: await bench.add({ queue: 'asleep', limitKey: 'nobody-set-it' }),
+        parkedAndPaused: await bench.addParked({ queue: 'asleep' }),
         unknown: bench.make().job,
       };
       const ids = [...JOB_STATES.map((state) => jobs[state].id), ...Object.values(extra).map((job) => job.id)];

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../job/job.ts';
-import type { JobOverrides } from '../factories.ts';
+import { aCron, type JobOverrides } from '../factories.ts';
 import { type Bench, COMPLETED, FAILED, idsOf, type OpenBench } from './bench.ts';
+
+const NOTHING = { jobs: [], crons: [], admitted: [], nextAt: null };
 
 const dueIds = async (bench: Bench): Promise<string[]> =>
   idsOf((await bench.store.due({ now: bench.now, limit: 100 })).jobs);
@@ -16,25 +18,37 @@ export function testDue(open: OpenBench): void {
       const b = await bench.add({ ...at(2000), tenant: 'other' });
       const later = await bench.add(at(9000));
       await bench.clock.advance(3000);
-      expect(await bench.store.due({ now: bench.now, limit: 10 })).toEqual({ jobs: [a, b, c], nextAt: later.nextAt });
-      expect(await bench.store.due({ now: bench.now, limit: 2 })).toEqual({ jobs: [a, b], nextAt: c.nextAt });
-      expect(await bench.store.due({ now: bench.now, limit: 3 })).toEqual({ jobs: [a, b, c], nextAt: later.nextAt });
+      expect(await bench.store.due({ now: bench.now, limit: 10 })).toEqual({
+        ...NOTHING,
+        jobs: [a, b, c],
+        nextAt: later.nextAt,
+      });
+      expect(await bench.store.due({ now: bench.now, limit: 2 })).toEqual({
+        ...NOTHING,
+        jobs: [a, b],
+        nextAt: c.nextAt,
+      });
+      expect(await bench.store.due({ now: bench.now, limit: 3 })).toEqual({
+        ...NOTHING,
+        jobs: [a, b, c],
+        nextAt: later.nextAt,
+      });
     });
 
     it('answers null when nothing waits', async () => {
       const bench = await open();
-      expect(await bench.store.due({ now: bench.now, limit: 10 })).toEqual({ jobs: [], nextAt: null });
+      expect(await bench.store.due({ now: bench.now, limit: 10 })).toEqual(NOTHING);
       await bench.add();
       await bench.add({ state: 'pending' });
       const done = await bench.start();
       await bench.settle(done, COMPLETED);
-      expect(await bench.store.due({ now: bench.now + 1e9, limit: 10 })).toEqual({ jobs: [], nextAt: null });
+      expect(await bench.store.due({ now: bench.now + 1e9, limit: 10 })).toEqual(NOTHING);
     });
 
     const alarms: [string, number, (bench: Bench) => Promise<Job>][] = [
       ['a schedule', 5000, (bench) => bench.add({ scheduledAt: bench.now + 5000 })],
       ['the expiry of a waiting job', 4000, (bench) => bench.add({ expiresAt: bench.now + 4000 })],
-      ['the expiry of a parked job', 4000, (bench) => bench.add({ expiresAt: bench.now + 4000, limitKey: 'k' })],
+      ['the expiry of a parked job', 4000, (bench) => bench.addParked({ expiresAt: bench.now + 4000 })],
       [
         'an expiry before the schedule',
         4000,
@@ -58,7 +72,11 @@ export function testDue(open: OpenBench): void {
       const bench = await open();
       const claimed = await bench.start({ spec: { args: [], meta: {}, retry: { jitter: false } } });
       await bench.settle(claimed, FAILED);
-      expect(await bench.store.due({ now: bench.now, limit: 9 })).toEqual({ jobs: [], nextAt: bench.now + 1000 });
+      expect(await bench.store.due({ now: bench.now, limit: 9 })).toEqual({
+        ...NOTHING,
+        jobs: [],
+        nextAt: bench.now + 1000,
+      });
       await bench.clock.advance(1000);
       await bench.sweep();
       expect(idsOf(await bench.claim())).toEqual([claimed.id]);
@@ -69,7 +87,7 @@ export function testDue(open: OpenBench): void {
       const node = await bench.start({ workflowId: 'flow', node: 'a' });
       await bench.settle(node, COMPLETED);
       expect(await dueIds(bench)).toEqual([node.id]);
-      await bench.store.workflows.advance({ tenant: '', parent: node.id, now: bench.now });
+      await bench.advance(node);
       expect(await dueIds(bench)).toEqual([]);
     });
 
@@ -85,6 +103,21 @@ export function testDue(open: OpenBench): void {
       expect(second).toMatchObject({ id: first.id, run: 2, attempt: 2 });
       expect(await bench.settle(first, COMPLETED)).toEqual({ status: 'lost' });
       expect((await bench.settle(second!, COMPLETED)).status).toBe('applied');
+    });
+
+    it('crons come up beside jobs, earliest first, at most as many as asked for', async () => {
+      const bench = await open();
+      const at = (name: string, ms: number) => bench.store.crons.put(aCron({ name, nextAt: bench.now + ms }));
+      const [b, a, later] = [await at('b', 2000), await at('a', 1000), await at('c', 9000)];
+      const job = await bench.add({ scheduledAt: bench.now + 5000 });
+      expect(await bench.store.due({ now: bench.now, limit: 9 })).toEqual({ ...NOTHING, nextAt: a.nextAt });
+      await bench.clock.advance(2000);
+      const all = await bench.store.due({ now: bench.now, limit: 9 });
+      expect(all).toEqual({ ...NOTHING, crons: [a, b], nextAt: job.nextAt });
+      const one = await bench.store.due({ now: bench.now, limit: 1 });
+      expect(one).toEqual({ ...NOTHING, crons: [a], nextAt: b.nextAt });
+      await bench.command(job, { do: 'cancel' });
+      expect((await bench.store.due({ now: bench.now, limit: 9 })).nextAt).toBe(later.nextAt);
     });
 
     it('any number of sweeps at once does what one does', async () => {

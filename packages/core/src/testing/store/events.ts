@@ -88,6 +88,27 @@ export function testEvents(open: OpenBench): void {
       expect((await bench.log({}, { after: page.cursor })).map((event) => event.jobId)).toEqual([late.id]);
     });
 
+    it('says when events were pruned that the reader had not seen', async () => {
+      const bench = await open();
+      const start = await bench.store.events.end();
+      const [first] = await bench.addMany(3);
+      const seenOne = (await bench.store.events.read({ limit: 1 })).cursor;
+      const seenAll = await bench.store.events.end();
+      const missed = async (after?: string) =>
+        (await bench.store.events.read({ limit: 9, ...(after === undefined ? {} : { after }) })).missed;
+      expect([await missed(start), await missed(seenOne), await missed(seenAll)]).toEqual([false, false, false]);
+      await bench.clock.advance(1000);
+      await bench.command(first!, { do: 'cancel' });
+      const none = { finishedBefore: 0, deadBefore: 0 };
+      await bench.store.prune({ ...none, eventsBefore: bench.now, limit: 100 });
+      expect([await missed(start), await missed(seenOne), await missed(seenAll)]).toEqual([true, true, false]);
+      // Whoever begins with the oldest event kept misses none, and whoever was told once is not told again.
+      expect(await missed()).toBe(false);
+      const page = await bench.store.events.read({ after: start, limit: 9 });
+      expect(page).toMatchObject({ events: [{ type: 'job.cancelled' }], atEnd: true, missed: true });
+      expect(await missed(page.cursor)).toBe(false);
+    });
+
     it('the end of the log is behind everything so far and before everything to come', async () => {
       const bench = await open();
       const empty = await bench.store.events.end();

@@ -71,7 +71,26 @@ export function testExtend(open: OpenBench): void {
       await bench.clock.advance(20_000);
       await extend(bench, claimed);
       await bench.clock.advance(20_000);
-      expect(await bench.store.due({ now: bench.now, limit: 10 })).toEqual({ jobs: [], nextAt: bench.now + 10_000 });
+      expect(await bench.store.due({ now: bench.now, limit: 10 })).toMatchObject({
+        jobs: [],
+        nextAt: bench.now + 10_000,
+      });
+    });
+
+    it('guarantee 2: a late heartbeat never shortens what a newer one gave', async () => {
+      const bench = await open();
+      const claimed = await bench.start({ timeoutMs: 100_000 });
+      const leaseUntil = bench.now + 90_000;
+      expect(await extend(bench, claimed, { leaseMs: 90_000 })).toEqual({ status: 'extended', leaseUntil });
+      const row = await bench.read(claimed);
+      const late = [{ now: bench.now - 5000 }, { leaseMs: 1 }, {}];
+      for (const beat of late) {
+        expect(await extend(bench, claimed, beat)).toEqual({ status: 'extended', leaseUntil });
+        expect(await bench.read(claimed)).toEqual(row);
+      }
+      const beats = [10_000, 95_000, 1, 30_000].map((leaseMs) => extend(bench, claimed, { leaseMs }));
+      await Promise.all(beats);
+      expect((await bench.read(claimed)).leaseUntil).toBe(bench.now + 95_000);
     });
 
     it('a lease that ran out can be prolonged while nobody has noticed', async () => {
@@ -87,7 +106,7 @@ export function testExtend(open: OpenBench): void {
       const bench = await open();
       const [a, b, c] = [await bench.start(), await bench.start(), await bench.start()];
       await bench.settle(b, COMPLETED);
-      await bench.clock.advance(1000);
+      await bench.clock.advance(26_000);
       const answers = await bench.store.extend(
         [c, b, a].map(({ id }) => ({ tenant: '', id, by: 'anyone', leaseMs: 5000, now: bench.now }) as const),
       );

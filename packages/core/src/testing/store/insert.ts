@@ -92,6 +92,22 @@ export function testInsert(open: OpenBench): void {
       expect(await bench.claim({ queues: ['other'] })).toEqual([]);
     });
 
+    it('answers the conflict of the lowest index, and exists before what else is wrong with the same job', async () => {
+      const bench = await open();
+      const made = bench.make({ idempotencyKey: 'key', uniqueKey: 'u' });
+      const first = { ...made, unique: { key: 'u', owner: null } };
+      await bench.insert(first);
+      const [again] = await bench.store.insert([{ jobs: [first] }]);
+      expect(again).toMatchObject({ status: 'exists', index: 0 });
+      const repeats = Array.from({ length: 2 }, () => bench.make({ idempotencyKey: 'key' }));
+      const [repeated] = await bench.store.insert([{ jobs: [bench.make(), ...repeats] }]);
+      expect(repeated).toMatchObject({ status: 'repeated', index: 1 });
+      const [known, other] = await bench.addMany(2);
+      const same = [known!, other!].map(({ id }) => bench.make({ id }));
+      const [exists] = await bench.store.insert([{ jobs: [bench.make(), ...same] }]);
+      expect(exists).toMatchObject({ status: 'exists', index: 1, job: { id: known!.id } });
+    });
+
     it('a group that is refused does not take the others of its call with it', async () => {
       const bench = await open();
       const known = bench.make();

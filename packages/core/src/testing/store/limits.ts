@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { versionChange } from '../changes.ts';
-import { type Bench, COMPLETED, FAILED, idsOf, type OpenBench } from './bench.ts';
+import { type Bench, COMPLETED, FAILED, idsOf, type OpenBench, sortedIds } from './bench.ts';
 
-const setLimit = (bench: Bench, concurrency: number, key = 'k') =>
-  bench.store.limits.set({ tenant: '', key, concurrency });
+const setLimit = (bench: Bench, concurrency: number, key = 'k') => bench.limit({ concurrency }, { key });
 
 const holders = async (bench: Bench, key = 'k') => (await bench.store.limits.get('', key))!.holders;
 
 export function testLimits(open: OpenBench): void {
   describe('limits', () => {
-    it('tells settings and holders; null for a limit that was never set', async () => {
+    it('tells rule, holders and parked jobs; null for a limit that nobody has set or used', async () => {
       const bench = await open();
       expect(await bench.store.limits.get('', 'k')).toBeNull();
-      expect(await setLimit(bench, 2)).toEqual({ admitted: 0 });
+      expect(await setLimit(bench, 2)).toBe(0);
+      const rule = { concurrency: 2, rate: null };
+      expect(await bench.store.limits.get('', 'k')).toEqual({ tenant: '', key: 'k', rule, holders: 0, parked: 0 });
       await bench.addMany(3, { limitKey: 'k' });
-      expect(await bench.store.limits.get('', 'k')).toEqual({ tenant: '', key: 'k', concurrency: 2, holders: 2 });
+      expect(await bench.store.limits.get('', 'k')).toEqual({ tenant: '', key: 'k', rule, holders: 2, parked: 1 });
     });
 
     it('guarantee 7: insert admits in its own step as many as fit and parks the rest', async () => {
@@ -30,12 +31,28 @@ export function testLimits(open: OpenBench): void {
       expect(await bench.claim()).toEqual([]);
     });
 
-    it('jobs of a limit that was never set stay parked until it is', async () => {
+    it('without a rule slots are counted and never refused, and a rule set later starts from truth', async () => {
       const bench = await open();
-      const jobs = await bench.addMany(3, { limitKey: 'k' });
-      expect(await bench.claim()).toEqual([]);
-      expect(await setLimit(bench, 2)).toEqual({ admitted: 2 });
-      expect(idsOf(await bench.claim())).toEqual(idsOf(jobs.slice(0, 2)));
+      await bench.addMany(3, { limitKey: 'k' });
+      expect(await bench.store.limits.get('', 'k')).toMatchObject({ rule: null, holders: 3, parked: 0 });
+      const running = await bench.claim();
+      expect(running).toHaveLength(3);
+      expect(await setLimit(bench, 2)).toBe(0);
+      const next = await bench.add({ limitKey: 'k' });
+      expect(next.holdsSlot).toBe(false);
+      expect(await bench.settle(running[0]!, COMPLETED)).toMatchObject({ admitted: [] });
+      expect(await bench.settle(running[1]!, COMPLETED)).toMatchObject({ admitted: [{ id: next.id }] });
+      expect(await holders(bench)).toBe(2);
+    });
+
+    it('guarantee 7: a job may bring the rule of its key, which holds from its own insert on', async () => {
+      const bench = await open();
+      const made = Array.from({ length: 3 }, () => bench.make({ limitKey: 'k' }));
+      const bringing = (concurrency: number) => made.map((job) => ({ ...job, limit: { concurrency, rate: null } }));
+      const rows = await bench.insert(...bringing(1).slice(0, 2));
+      expect(rows.map((job) => job.holdsSlot)).toEqual([true, false]);
+      await bench.insert(bringing(3)[2]!);
+      expect(await bench.store.limits.get('', 'k')).toMatchObject({ rule: { concurrency: 3 }, holders: 3, parked: 0 });
     });
 
     it('only a job that is available takes a slot', async () => {
@@ -51,22 +68,25 @@ export function testLimits(open: OpenBench): void {
       expect(idsOf(await bench.claim()).sort()).toEqual([scheduled.id, pending.id].sort());
     });
 
-    it('guarantee 7: an end gives the slot to exactly one, the first in line', async () => {
+    it('guarantee 7: an end gives the slot to exactly one: by priority, then by place in line', async () => {
       const bench = await open();
       await setLimit(bench, 1);
       const jobs = await bench.insert(
         bench.make({ limitKey: 'k', seq: 1 }),
         bench.make({ limitKey: 'k', seq: 30, priority: 9 }),
         bench.make({ limitKey: 'k', seq: 20 }),
+        bench.make({ limitKey: 'k', seq: 10 }),
       );
       const [first] = await bench.claim();
       const answer = await bench.settle(first!, COMPLETED);
-      const next = await bench.read(jobs[2]!);
+      const next = await bench.read(jobs[1]!);
       expect(answer).toEqual({ status: 'applied', repeated: false, admitted: [next] });
       expect(next).toMatchObject({ holdsSlot: true, version: 1 });
       expect(await bench.settle(first!, COMPLETED)).toEqual({ status: 'applied', repeated: true, admitted: [] });
       expect(await holders(bench)).toBe(1);
-      expect(idsOf(await bench.claim())).toEqual([jobs[2]!.id]);
+      const [second] = await bench.claim();
+      expect(second!.id).toBe(jobs[1]!.id);
+      expect(await bench.settle(second!, COMPLETED)).toMatchObject({ admitted: [{ id: jobs[3]!.id }] });
     });
 
     it('a retry gives the slot back while it waits, and stands in line again when it is due', async () => {
@@ -96,12 +116,12 @@ export function testLimits(open: OpenBench): void {
       expect(answer).toEqual({ status: 'applied', repeated: false, admitted: [row] });
     });
 
-    it('a run that is handed back or whose lease ran out keeps its slot', async () => {
+    it('a run that is handed back or whose lease ran out has its slot again, as the first in line', async () => {
       const bench = await open();
       await setLimit(bench, 1);
       const [a] = await bench.addMany(2, { limitKey: 'k' });
       const [running] = await bench.claim();
-      expect(await bench.settle(running!, { kind: 'requeued' })).toMatchObject({ admitted: [] });
+      expect(await bench.settle(running!, { kind: 'requeued' })).toMatchObject({ admitted: [{ id: a!.id }] });
       expect(idsOf(await bench.claim())).toEqual([a!.id]);
       await bench.clock.advance(30_000);
       await bench.sweep();
@@ -118,15 +138,15 @@ export function testLimits(open: OpenBench): void {
       expect(await bench.claim()).toHaveLength(1);
     });
 
-    it('a job that was admitted after it was read gives its slot back when it ends', async () => {
+    it('guarantee 7: a cancel of a job read as parked and admitted meanwhile is lost, and no slot with it', async () => {
       const bench = await open();
       await setLimit(bench, 1);
       const [, second, third] = await bench.addMany(3, { limitKey: 'k' });
-      const parked = await bench.read(second!);
+      const cancel = versionChange(await bench.read(second!), { do: 'cancel' }, bench.now)!;
       const [running] = await bench.claim();
       await bench.settle(running!, COMPLETED);
-      const cancel = versionChange(parked, { do: 'cancel' }, bench.now)!;
-      expect(await bench.store.apply([cancel])).toMatchObject([{ status: 'applied', admitted: [{ id: third!.id }] }]);
+      expect(await bench.store.apply([cancel])).toEqual([{ status: 'lost' }]);
+      expect(await bench.command(second!, { do: 'cancel' })).toMatchObject({ admitted: [{ id: third!.id }] });
       expect(await holders(bench)).toBe(1);
       expect(idsOf(await bench.claim())).toEqual([third!.id]);
     });
@@ -146,10 +166,10 @@ export function testLimits(open: OpenBench): void {
       const bench = await open();
       await setLimit(bench, 1);
       const jobs = await bench.addMany(5, { limitKey: 'k' });
-      expect(await setLimit(bench, 3)).toEqual({ admitted: 2 });
+      expect(await setLimit(bench, 3)).toBe(2);
       const running = await bench.claim();
       expect(idsOf(running)).toEqual(idsOf(jobs.slice(0, 3)));
-      expect(await setLimit(bench, 1)).toEqual({ admitted: 0 });
+      expect(await setLimit(bench, 1)).toBe(0);
       expect(await holders(bench)).toBe(3);
       expect(await bench.settle(running[0]!, COMPLETED)).toMatchObject({ admitted: [] });
       expect(await bench.settle(running[1]!, COMPLETED)).toMatchObject({ admitted: [] });
@@ -165,21 +185,34 @@ export function testLimits(open: OpenBench): void {
       expect((await bench.claim()).map((job) => job.limitKey).sort()).toEqual(['a', 'b']);
     });
 
-    it('guarantee 7: concurrent inserts, claims and settles never exceed a limit nor lose a slot', async () => {
+    it('guarantee 7: twenty concurrent claims and settles never exceed a limit nor lose a slot', async () => {
       const bench = await open();
       await setLimit(bench, 3);
-      await Promise.all(Array.from({ length: 15 }, () => bench.add({ limitKey: 'k' })));
+      const all = 40;
+      await Promise.all(Array.from({ length: all }, () => bench.add({ limitKey: 'k' })));
       let done = 0;
-      for (let round = 0; round < 30 && done < 15; round++) {
-        const claimed = (await Promise.all(Array.from({ length: 5 }, () => bench.claim({ limit: 2 })))).flat();
+      for (let round = 0; round < 60 && done < all; round++) {
+        const claimed = (await Promise.all(Array.from({ length: 20 }, () => bench.claim({ limit: 2 })))).flat();
         const active = await bench.store.count({ tenant: '', states: ['active'] }, { atMost: 99 });
         expect(active).toBeLessThanOrEqual(3);
-        expect(await holders(bench)).toBe(Math.min(3, 15 - done));
-        await Promise.all(claimed.map((job) => bench.settle(job, COMPLETED)));
+        expect(await holders(bench)).toBe(Math.min(3, all - done));
+        const settles = claimed.flatMap((job) => Array.from({ length: 7 }, () => bench.settle(job, COMPLETED)));
+        await Promise.all([...settles, bench.claim({ limit: 1, queues: ['none'] })]);
         done += claimed.length;
       }
-      expect(done).toBe(15);
-      expect(await holders(bench)).toBe(0);
+      expect(done).toBe(all);
+      expect(await bench.store.limits.get('', 'k')).toMatchObject({ holders: 0, parked: 0 });
+    });
+
+    it('guarantee 7: a thousand parked jobs of a full key keep nobody else from being claimed', async () => {
+      const bench = await open();
+      await setLimit(bench, 1);
+      for (let slice = 0; slice < 10; slice++) await bench.addMany(100, { limitKey: 'k', priority: 100 });
+      const others = await bench.addMany(3, { priority: -100 });
+      const [first, ...rest] = await bench.claim({ limit: 4 });
+      expect(first!.limitKey).toBe('k');
+      expect(sortedIds(rest)).toEqual(sortedIds(others));
+      expect(await bench.claim({ limit: 4 })).toEqual([]);
     });
   });
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Bench, COMPLETED, idsOf, type OpenBench } from './bench.ts';
+import { type Bench, COMPLETED, DEAD, idsOf, type OpenBench } from './bench.ts';
 
 const listed = async (bench: Bench, tenant = '') =>
   (await bench.store.queues.list(tenant)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+
+const stats = (bench: Bench, name: string, atMost = 100) => bench.store.queues.stats('', name, { atMost });
 
 export function testQueues(open: OpenBench): void {
   describe('queues', () => {
@@ -13,8 +15,8 @@ export function testQueues(open: OpenBench): void {
       await bench.add({ queue: 'b' });
       await bench.store.queues.setPaused('', 'a', true);
       expect(await listed(bench)).toEqual([
-        { tenant: '', name: 'a', paused: true },
-        { tenant: '', name: 'b', paused: false },
+        { tenant: '', name: 'a', paused: true, limit: null },
+        { tenant: '', name: 'b', paused: false, limit: null },
       ]);
     });
 
@@ -22,7 +24,7 @@ export function testQueues(open: OpenBench): void {
       const bench = await open();
       await bench.store.queues.setPaused('', 'default', true);
       await bench.add();
-      expect(await listed(bench)).toEqual([{ tenant: '', name: 'default', paused: true }]);
+      expect(await listed(bench)).toEqual([{ tenant: '', name: 'default', paused: true, limit: null }]);
       expect(await bench.claim()).toEqual([]);
     });
 
@@ -40,9 +42,70 @@ export function testQueues(open: OpenBench): void {
     it('pausing and resuming twice is like once', async () => {
       const bench = await open();
       for (const paused of [true, true, false, false]) {
-        expect(await bench.store.queues.setPaused('', 'a', paused)).toEqual({ tenant: '', name: 'a', paused });
-        expect(await listed(bench)).toEqual([{ tenant: '', name: 'a', paused }]);
+        const queue = { tenant: '', name: 'a', paused, limit: null };
+        expect(await bench.store.queues.setPaused('', 'a', paused)).toEqual(queue);
+        expect(await listed(bench)).toEqual([queue]);
       }
+    });
+
+    it('stats: counts by state, and null for a queue that nobody knows', async () => {
+      const bench = await open();
+      expect(await stats(bench, 'default')).toBeNull();
+      await bench.oneInEachState();
+      await bench.addParked();
+      expect(await stats(bench, 'default')).toEqual({
+        tenant: '',
+        name: 'default',
+        paused: false,
+        limit: null,
+        available: 1,
+        parked: 1,
+        scheduled: 1,
+        retryable: 1,
+        pending: 1,
+        active: 1,
+        completed: 1,
+        cancelled: 1,
+        discarded: 1,
+        oldestAt: bench.now,
+      });
+      await bench.store.queues.setPaused('', 'empty', true);
+      expect(await stats(bench, 'empty')).toMatchObject({ paused: true, available: 0, completed: 0, oldestAt: null });
+    });
+
+    it('stats: counts stop at the bound', async () => {
+      const bench = await open();
+      await bench.addMany(5);
+      expect(await stats(bench, 'default', 3)).toMatchObject({ available: 3, active: 0 });
+      await bench.claim();
+      expect(await stats(bench, 'default', 3)).toMatchObject({ available: 0, active: 3 });
+    });
+
+    it('stats: what has ended is counted since the queue began, whatever became of the rows', async () => {
+      const bench = await open();
+      const [dead, cancelled] = [await bench.start(), await bench.add()];
+      await bench.settle(dead, DEAD);
+      await bench.settle(dead, DEAD);
+      await bench.command(cancelled, { do: 'cancel' });
+      await bench.command(dead, { do: 'replay' });
+      expect(await stats(bench, 'default')).toMatchObject({ available: 1, cancelled: 1, discarded: 1, completed: 0 });
+      const [again] = await bench.claim();
+      await bench.settle(again!, DEAD);
+      await bench.command(dead, { do: 'forget' });
+      await bench.clock.advance(1000);
+      await bench.store.prune({ finishedBefore: bench.now, deadBefore: bench.now, eventsBefore: 0, limit: 100 });
+      expect(await stats(bench, 'default')).toMatchObject({ available: 0, cancelled: 1, discarded: 2, completed: 0 });
+    });
+
+    it('stats: tells since when the job that is next in line waits', async () => {
+      const bench = await open();
+      const begin = bench.now;
+      await bench.add();
+      await bench.clock.advance(1000);
+      await bench.add({ priority: 5 });
+      expect(await stats(bench, 'default')).toMatchObject({ oldestAt: begin + 1000 });
+      await bench.claim({ limit: 1 });
+      expect(await stats(bench, 'default')).toMatchObject({ oldestAt: begin });
     });
 
     it('running jobs of a paused queue go on', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settleChange, versionChange } from '../changes.ts';
-import type { JobOverrides } from '../factories.ts';
+import { aCron, aWorkflow, type JobOverrides } from '../factories.ts';
 import { type Bench, COMPLETED, idsOf, type OpenBench } from './bench.ts';
 
 /** The same job, down to its id and key, of two tenants. */
@@ -93,7 +93,9 @@ export function testTenants(open: OpenBench): void {
       const bench = await open();
       const { b } = await twins(bench);
       await bench.store.queues.setPaused('a', 'default', true);
-      expect(await bench.store.queues.list('b')).toEqual([{ tenant: 'b', name: 'default', paused: false }]);
+      expect(await bench.store.queues.list('b')).toEqual([
+        { tenant: 'b', name: 'default', paused: false, limit: null },
+      ]);
       expect(await bench.store.queues.list('')).toEqual([]);
       expect(await bench.claim({ tenant: 'a' })).toEqual([]);
       expect(idsOf(await bench.claim({ tenant: 'b' }))).toEqual([b.id]);
@@ -101,14 +103,14 @@ export function testTenants(open: OpenBench): void {
 
     it('limits: guarantee 7 counts each tenant apart', async () => {
       const bench = await open();
-      await bench.store.limits.set({ tenant: 'a', key: 'k', concurrency: 1 });
-      await bench.store.limits.set({ tenant: 'b', key: 'k', concurrency: 2 });
+      await bench.limit({ concurrency: 1 }, { tenant: 'a' });
+      await bench.limit({ concurrency: 2 }, { tenant: 'b' });
       for (const tenant of ['a', 'b']) await bench.addMany(3, { tenant, limitKey: 'k' });
       const [mine] = await bench.claim({ tenant: 'a' });
       expect(await bench.claim({ tenant: 'b' })).toHaveLength(2);
       await bench.settle(mine!, COMPLETED);
-      expect(await bench.store.limits.get('a', 'k')).toMatchObject({ concurrency: 1, holders: 1 });
-      expect(await bench.store.limits.get('b', 'k')).toMatchObject({ concurrency: 2, holders: 2 });
+      expect(await bench.store.limits.get('a', 'k')).toMatchObject({ rule: { concurrency: 1 }, holders: 1, parked: 1 });
+      expect(await bench.store.limits.get('b', 'k')).toMatchObject({ rule: { concurrency: 2 }, holders: 2, parked: 1 });
       expect(await bench.store.limits.get('', 'k')).toBeNull();
     });
 
@@ -122,11 +124,36 @@ export function testTenants(open: OpenBench): void {
       }
       const [mine] = await bench.claim({ tenant: 'a' });
       await bench.settle(mine!, COMPLETED);
-      const parent = { parent: parentId, now: bench.now };
-      expect(await bench.store.workflows.advance({ tenant: 'b', ...parent })).toEqual({ dispatched: [] });
-      const { dispatched } = await bench.store.workflows.advance({ tenant: 'a', ...parent });
+      expect(await bench.advance({ tenant: 'b', id: parentId })).toEqual([]);
+      const dispatched = await bench.advance({ tenant: 'a', id: parentId });
       expect(dispatched.map((job) => [job.tenant, job.id])).toEqual([['a', childId]]);
       expect((await bench.read({ tenant: 'b', id: childId })).state).toBe('pending');
+    });
+
+    it('workflows, crons: names and ids belong to their tenant', async () => {
+      const bench = await open();
+      const { store } = bench;
+      for (const tenant of ['a', 'b']) {
+        await store.insert([{ jobs: [bench.make({ tenant })], workflow: { create: aWorkflow({ tenant, total: 1 }) } }]);
+        await store.crons.put(aCron({ tenant, description: tenant }));
+      }
+      const move = { id: 'flow', from: 'running', to: 'failed', now: bench.now, jobs: [] } as const;
+      expect(await store.workflows.move({ tenant: 'a', ...move })).toBe(true);
+      expect(await store.workflows.get('b', 'flow')).toMatchObject({ tenant: 'b', state: 'running' });
+      expect((await store.workflows.list({ tenant: 'b', limit: 9 })).items).toMatchObject([{ tenant: 'b' }]);
+      expect(await store.crons.remove('a', 'every-minute')).toMatchObject({ description: 'a' });
+      expect(await store.crons.list('b')).toMatchObject([{ description: 'b' }]);
+      expect(await store.crons.get('', 'every-minute')).toBeNull();
+    });
+
+    it('unique keys: guarantee 9 holds within a tenant', async () => {
+      const bench = await open();
+      for (const tenant of ['a', 'b']) {
+        const made = bench.make({ tenant, uniqueKey: 'u' });
+        await bench.insert({ ...made, unique: { key: 'u', owner: null } });
+      }
+      expect(await bench.claim({ tenant: 'a' })).toHaveLength(1);
+      expect(await bench.claim({ tenant: 'b' })).toHaveLength(1);
     });
 
     it('workers: each tenant sees and directs its own', async () => {

@@ -31,7 +31,7 @@ export function testWake(open: OpenBench): void {
 
     it('tells of a parked job that was admitted, by an end or by a new limit', async () => {
       const bench = await open();
-      await bench.store.limits.set({ tenant: '', key: 'k', concurrency: 1 });
+      await bench.limit({ concurrency: 1 });
       const first = await bench.start({ queue: 'q1', limitKey: 'k' });
       await bench.add({ queue: 'q2', limitKey: 'k' });
       await bench.add({ queue: 'q3', limitKey: 'k' });
@@ -39,7 +39,7 @@ export function testWake(open: OpenBench): void {
       await bench.settle(first, COMPLETED);
       await byEnd;
       const byLimit = woken(bench, 'q3');
-      await bench.store.limits.set({ tenant: '', key: 'k', concurrency: 2 });
+      await bench.limit({ concurrency: 2 });
       await byLimit;
     });
 
@@ -51,7 +51,7 @@ export function testWake(open: OpenBench): void {
       const [claimed] = await bench.claim();
       await bench.settle(claimed!, COMPLETED);
       const told = woken(bench, 'q');
-      await bench.store.workflows.advance({ tenant: '', parent: parent.job.id, now: bench.now });
+      await bench.advance(parent.job);
       await told;
     });
 
@@ -62,6 +62,19 @@ export function testWake(open: OpenBench): void {
       const told = woken(bench, 'q');
       await bench.store.queues.setPaused('', 'q', false);
       await told;
+    });
+
+    it('tells of room in a limited queue, by an end or by a new limit', async () => {
+      const bench = await open();
+      await bench.store.queues.setLimit('', 'q', { concurrency: 1, rate: null });
+      const first = await bench.start({ queue: 'q' });
+      await bench.addMany(2, { queue: 'q' });
+      const byEnd = woken(bench, 'q');
+      await bench.settle(first, COMPLETED);
+      await byEnd;
+      const byLimit = woken(bench, 'q');
+      await bench.store.queues.setLimit('', 'q', null);
+      await byLimit;
     });
 
     it('tells nobody who has unsubscribed', async () => {

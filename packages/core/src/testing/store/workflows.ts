@@ -1,46 +1,36 @@
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../job/job.ts';
 import { transition } from '../../job/transition.ts';
-import type { NewJob } from '../../store/insert.ts';
-import type { JobOverrides } from '../factories.ts';
-import { type Bench, COMPLETED, DISCARDED, idsOf, type OpenBench, sortedIds } from './bench.ts';
+import { DISCARDED, idsOf, type OpenBench, sortedIds } from './bench.ts';
+import { complete, plant } from './graph.ts';
 
-/** Stores a graph given as `child: [its parents]`; nodes without parents start available. */
-async function plant(bench: Bench, graph: Record<string, string[]>, more: Record<string, JobOverrides> = {}) {
-  const nodes: Record<string, NewJob> = {};
-  for (const [node, parents] of Object.entries(graph)) {
-    const state = parents.length === 0 ? 'available' : 'pending';
-    nodes[node] = bench.make({ workflowId: 'flow', node, state, ...more[node] });
-  }
-  const edges = Object.entries(graph).flatMap(([child, parents]) =>
-    parents.map((parent) => ({ parent: nodes[parent]!.job.id, child: nodes[child]!.job.id })),
-  );
-  const [answer] = await bench.store.insert([{ jobs: Object.values(nodes), edges }]);
-  expect(answer!.status).toBe('inserted');
-  return (node: string): Job => nodes[node]!.job;
-}
-
-async function complete(bench: Bench, { tenant, id }: Job, outcome: typeof COMPLETED | typeof DISCARDED = COMPLETED) {
-  const [answer] = await bench.store.claimById(bench.requestById([id], { tenant }));
-  if (answer?.status !== 'claimed') throw new Error(`Expected the node to be claimed, but: ${answer?.status}.`);
-  await bench.settle(answer.job, outcome);
-}
-
-const advance = async (bench: Bench, { tenant, id }: Job): Promise<Job[]> =>
-  (await bench.store.workflows.advance({ tenant, parent: id, now: bench.now })).dispatched;
-
+/** Advancing nodes; what holds for the workflow as a whole is in workflow-records.ts. */
 export function testWorkflows(open: OpenBench): void {
-  describe('workflows', () => {
+  describe('workflow nodes', () => {
     it('guarantee 8: a child starts after its parent completed, as transition() says', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: ['a'], c: ['b'] });
       await complete(bench, node('a'));
       const expected = transition(node('b'), { do: 'activate' }, bench.now)!;
-      expect(await advance(bench, node('a'))).toEqual([expected.job]);
-      expect(await bench.read(node('b'))).toEqual(expected.job);
+      expect(await bench.advance(node('a'))).toEqual([expected.job]);
       expect((await bench.eventsOf(node('b'))).slice(1)).toEqual(expected.events);
       expect(idsOf(await bench.claim())).toEqual([node('b').id]);
       expect((await bench.read(node('c'))).state).toBe('pending');
+    });
+
+    it('guarantee 8: meet answers the children that wait for nothing more, again and again', async () => {
+      const bench = await open();
+      const node = await plant(bench, { a: [], b: [], join: ['a', 'b'], other: ['a'] });
+      const meet = (...names: string[]) =>
+        bench.store.workflows.meet({ tenant: '', ids: names.map((name) => node(name).id) });
+      expect(await meet('a', 'b')).toEqual([]);
+      await complete(bench, node('a'));
+      for (let i = 0; i < 2; i++) expect(await meet('a', 'b')).toEqual([node('other')]);
+      await complete(bench, node('b'));
+      for (let i = 0; i < 2; i++) expect(await meet('b')).toEqual([node('join')]);
+      expect(sortedIds(await meet('a', 'b'))).toEqual(sortedIds([node('join'), node('other')]));
+      await bench.command(node('join'), { do: 'activate' });
+      expect(await meet('a', 'b')).toEqual([node('other')]);
+      expect(await meet()).toEqual([]);
     });
 
     it('guarantee 8: a child of several parents waits for the last of them', async () => {
@@ -48,37 +38,20 @@ export function testWorkflows(open: OpenBench): void {
       const node = await plant(bench, { a: [], b: [], c: [], join: ['a', 'b', 'c'] });
       for (const parent of ['b', 'c']) {
         await complete(bench, node(parent));
-        expect(await advance(bench, node(parent))).toEqual([]);
+        expect(await bench.advance(node(parent))).toEqual([]);
       }
       await complete(bench, node('a'));
-      expect(idsOf(await advance(bench, node('a')))).toEqual([node('join').id]);
-    });
-
-    it('starts every child of a parent', async () => {
-      const bench = await open();
-      const node = await plant(bench, { a: [], b: ['a'], c: ['a'], d: ['a'] });
-      await complete(bench, node('a'));
-      expect(sortedIds(await advance(bench, node('a')))).toEqual(sortedIds(['b', 'c', 'd'].map(node)));
-    });
-
-    it('takes the alarm off the parent and leaves the rest of it alone', async () => {
-      const bench = await open();
-      const node = await plant(bench, { a: [], b: ['a'] });
-      await complete(bench, node('a'));
-      const settled = await bench.read(node('a'));
-      expect(settled).toMatchObject({ advancePending: true, nextAt: bench.now });
-      await advance(bench, node('a'));
-      expect(await bench.read(node('a'))).toEqual({ ...settled, advancePending: false, nextAt: null });
+      expect(idsOf(await bench.advance(node('a')))).toEqual([node('join').id]);
     });
 
     it('guarantee 8: advanced again, a parent starts nothing again', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: ['a'] });
       await complete(bench, node('a'));
-      expect(await advance(bench, node('a'))).toHaveLength(1);
-      expect(await advance(bench, node('a'))).toEqual([]);
+      expect(await bench.advance(node('a'))).toHaveLength(1);
+      expect(await bench.advance(node('a'))).toEqual([]);
       await complete(bench, node('b'));
-      expect(await advance(bench, node('a'))).toEqual([]);
+      expect(await bench.advance(node('a'))).toEqual([]);
       expect(await bench.read(node('b'))).toMatchObject({ state: 'completed', run: 1 });
     });
 
@@ -86,20 +59,33 @@ export function testWorkflows(open: OpenBench): void {
       const bench = await open();
       const node = await plant(bench, { a: [], b: [], c: [], join: ['a', 'b', 'c'], other: ['a'] });
       const parents = ['a', 'b', 'c'].map(node);
-      for (const parent of parents) await complete(bench, parent);
-      const calls = Array.from({ length: 21 }, (_, i) => advance(bench, parents[i % 3]!));
-      const dispatched = (await Promise.all(calls)).flat();
-      expect(sortedIds(dispatched)).toEqual(sortedIds(['join', 'other'].map(node)));
-      const enqueued = await bench.log({ types: ['job.enqueued'], jobIds: [node('join').id] });
-      expect(enqueued).toHaveLength(1);
+      const each = Array.from({ length: 21 }, (_, i) => parents[i % 3]!);
+      const finish = async (parent: (typeof parents)[number]) => {
+        await complete(bench, parent);
+        await bench.advance(parent);
+      };
+      await Promise.all([...parents.map(finish), ...each.map((parent) => bench.advance(parent))]);
+      await Promise.all(each.map((parent) => bench.advance(parent)));
+      const enqueued = await bench.log({ types: ['job.enqueued'], jobIds: [node('join').id, node('other').id] });
+      expect(enqueued).toHaveLength(2);
+      expect(sortedIds(await bench.claim())).toEqual(sortedIds([node('join'), node('other')]));
     });
 
-    it('guarantee 8: a parent that did not complete starts nothing, and is not looked at again', async () => {
+    it('takes the alarm off the parent last and leaves the rest of it alone', async () => {
+      const bench = await open();
+      const node = await plant(bench, { a: [], b: ['a'] });
+      await complete(bench, node('a'));
+      const settled = await bench.read(node('a'));
+      expect(settled).toMatchObject({ advancePending: true, nextAt: bench.now });
+      await bench.advance(node('a'));
+      expect(await bench.read(node('a'))).toEqual({ ...settled, advancePending: false, nextAt: null });
+    });
+
+    it('guarantee 8: a parent that did not complete starts nothing', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: ['a'] });
       await complete(bench, node('a'), DISCARDED);
-      expect(await advance(bench, node('a'))).toEqual([]);
-      expect(await bench.read(node('a'))).toMatchObject({ advancePending: false, nextAt: null });
+      expect(await bench.advance(node('a'))).toEqual([]);
       expect((await bench.read(node('b'))).state).toBe('pending');
     });
 
@@ -107,50 +93,72 @@ export function testWorkflows(open: OpenBench): void {
       const bench = await open();
       const node = await plant(bench, { a: [], b: ['a'] });
       await complete(bench, node('a'), DISCARDED);
-      await advance(bench, node('a'));
+      await bench.advance(node('a'));
       await bench.command(node('a'), { do: 'replay' });
       await complete(bench, node('a'));
-      expect(idsOf(await advance(bench, node('a')))).toEqual([node('b').id]);
+      expect(idsOf(await bench.advance(node('a')))).toEqual([node('b').id]);
+    });
+
+    it('guarantee 8: a node that was cancelled and reinstated is dispatched once more', async () => {
+      const bench = await open();
+      const node = await plant(bench, { a: [], b: ['a'] });
+      await bench.command(node('b'), { do: 'cancel' });
+      await complete(bench, node('a'));
+      expect(await bench.advance(node('a'))).toEqual([]);
+      expect((await bench.read(node('b'))).state).toBe('cancelled');
+      await bench.command(node('b'), { do: 'reinstate' });
+      expect(idsOf(await bench.advance(node('a')))).toEqual([node('b').id]);
+      expect(await bench.advance(node('a'))).toEqual([]);
     });
 
     it('a parent that still lives, or is not there, starts nothing', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: ['a'] });
-      expect(await advance(bench, node('a'))).toEqual([]);
+      expect(await bench.advance(node('a'))).toEqual([]);
       await bench.claim();
-      expect(await advance(bench, node('a'))).toEqual([]);
-      expect(await advance(bench, bench.make().job)).toEqual([]);
+      expect(await bench.advance(node('a'))).toEqual([]);
+      expect(await bench.advance(bench.make().job)).toEqual([]);
       expect((await bench.read(node('b'))).state).toBe('pending');
     });
 
-    it('a child that was cancelled stays so', async () => {
+    it('waiting: the children that are still pending, each once, whatever their other parents do', async () => {
       const bench = await open();
-      const node = await plant(bench, { a: [], b: ['a'], c: ['a'] });
-      await bench.command(node('b'), { do: 'cancel' });
+      const node = await plant(bench, { a: [], b: [], join: ['a', 'b'], other: ['a'], gone: ['a'], deep: ['join'] });
+      await bench.command(node('gone'), { do: 'cancel' });
+      const waiting = (...names: string[]) =>
+        bench.store.workflows.waiting({ tenant: '', ids: names.map((name) => node(name).id) });
+      expect(sortedIds(await waiting('a', 'b'))).toEqual(sortedIds([node('join'), node('other')]));
+      expect(await waiting('join')).toEqual([node('deep')]);
+      expect(await waiting('deep')).toEqual([]);
       await complete(bench, node('a'));
-      expect(idsOf(await advance(bench, node('a')))).toEqual([node('c').id]);
-      expect((await bench.read(node('b'))).state).toBe('cancelled');
+      await bench.advance(node('a'));
+      expect(idsOf(await waiting('a'))).toEqual([node('join').id]);
+    });
+
+    it('parents: in the order of the edges, with what they came to', async () => {
+      const bench = await open();
+      const node = await plant(bench, { a: [], b: [], c: [], join: ['c', 'a', 'b'], other: ['b', 'c'] });
+      await complete(bench, node('a'));
+      await complete(bench, node('b'), DISCARDED);
+      const parents = await bench.store.workflows.parents({
+        tenant: '',
+        ids: [node('other').id, node('a').id, node('join').id, 'unknown'],
+      });
+      const a = { id: node('a').id, node: 'a', state: 'completed', result: { ok: true } };
+      const b = { id: node('b').id, node: 'b', state: 'discarded', result: null };
+      const c = { id: node('c').id, node: 'c', state: 'available', result: null };
+      expect(parents).toEqual([[b, c], [], [c, a, b], []]);
     });
 
     it('guarantee 7: a child with a limit gets a slot or is parked', async () => {
       const bench = await open();
-      await bench.store.limits.set({ tenant: '', key: 'k', concurrency: 1 });
+      await bench.limit({ concurrency: 1 });
       const limited = { limitKey: 'k' };
       const node = await plant(bench, { a: [], b: ['a'], c: ['a'] }, { b: limited, c: limited });
       await complete(bench, node('a'));
-      const dispatched = await advance(bench, node('a'));
-      expect(dispatched).toEqual(await Promise.all(dispatched.map((job) => bench.read(job))));
+      const dispatched = await bench.advance(node('a'));
       expect(dispatched.map((job) => job.holdsSlot).sort()).toEqual([false, true]);
       expect(await bench.claim()).toHaveLength(1);
-    });
-
-    it('edges may name parents of an earlier insert', async () => {
-      const bench = await open();
-      const parent = await bench.add({ workflowId: 'flow', node: 'a' });
-      const child = bench.make({ workflowId: 'flow', node: 'b', state: 'pending' });
-      await bench.store.insert([{ jobs: [child], edges: [{ parent: parent.id, child: child.job.id }] }]);
-      await complete(bench, parent);
-      expect(idsOf(await advance(bench, parent))).toEqual([child.job.id]);
     });
   });
 }

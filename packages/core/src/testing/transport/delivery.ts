@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { aJob } from '../factories.ts';
 import { hintFor, type OpenTransport } from './bench.ts';
 
 /** What holds for every transport, whether it claims or hints. */
@@ -99,14 +100,17 @@ export function testDelivery(open: OpenTransport): void {
       const bench = await open();
       await bench.enqueue({ scheduledAt: bench.store.clock.now() + 60_000 });
       await bench.enqueue({ state: 'pending' });
-      await bench.enqueue({ limitKey: 'nobody-set-it' });
+      const rule = { concurrency: 1, rate: null };
+      await bench.store.limits.set('', 'full', rule, bench.store.clock.now());
+      await bench.add({ queue: 'elsewhere', limitKey: 'full' });
+      await bench.enqueue({ limitKey: 'full' });
       expect(await bench.takeAll()).toEqual([]);
     });
 
     it('of a job that is not there: nothing runs', async () => {
       const bench = await open();
       const job = await bench.add();
-      await bench.transport.send([hintFor({ ...job, id: job.id.replace(/.$/, 'f'), queue: 'other' })]);
+      await bench.transport.send([hintFor({ ...job, id: aJob().job.id, queue: 'other' })]);
       expect(await bench.takeAll({ queues: ['other'] })).toEqual([]);
     });
 

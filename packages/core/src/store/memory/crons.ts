@@ -1,0 +1,39 @@
+import type { CronRecord, FireRequest } from '../crons.ts';
+import { insertGroup } from './insert.ts';
+import { keyOf, type MemoryState } from './state.ts';
+
+export function putCron(state: MemoryState, cron: CronRecord): CronRecord {
+  const key = keyOf(cron.tenant, cron.name);
+  const before = state.crons.get(key);
+  const stored = before ? { ...cron, ...historyOf(before), version: Math.max(cron.version, before.version + 1) } : cron;
+  state.crons.set(key, stored);
+  return stored;
+}
+
+/** The last job stays known too: overlap is about the job before, whichever schedule made it. */
+const historyOf = ({ createdAt, runs, lastAt, lastJobId }: CronRecord) => ({ createdAt, runs, lastAt, lastJobId });
+
+export const getCron = (state: MemoryState, tenant: string, name: string): CronRecord | null =>
+  state.crons.get(keyOf(tenant, name)) ?? null;
+
+export const listCrons = (state: MemoryState, tenant: string): CronRecord[] =>
+  [...state.crons.values()].filter((cron) => cron.tenant === tenant).sort((a, b) => (a.name < b.name ? -1 : 1));
+
+export function removeCron(state: MemoryState, tenant: string, name: string): CronRecord | null {
+  const cron = getCron(state, tenant, name);
+  state.crons.delete(keyOf(tenant, name));
+  return cron;
+}
+
+export function fireCron(state: MemoryState, request: FireRequest): 'fired' | 'lost' {
+  const { tenant, name, expected, nextAt, tick, job } = request;
+  const cron = getCron(state, tenant, name);
+  if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt) return 'lost';
+  const passedOver = { ...cron, nextAt, lastAt: tick };
+  if (job) insertGroup(state, { jobs: [job] });
+  // A job that was kept out by another one leaves no row; the tick has been dealt with all the same.
+  const made = job !== undefined && state.get(tenant, job.job.id) !== undefined;
+  const after = made ? { ...passedOver, lastJobId: job.job.id, runs: cron.runs + 1 } : passedOver;
+  state.crons.set(keyOf(tenant, name), after);
+  return 'fired';
+}

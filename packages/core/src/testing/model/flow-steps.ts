@@ -1,0 +1,81 @@
+import type { Edge, NewJob } from '../../store/insert.ts';
+import type { JobKey } from '../../store/query.ts';
+import { advance } from '../advance.ts';
+import { aWorkflow } from '../factories.ts';
+import { overridesOf } from './plans.ts';
+import type { JobPlan, NodePlan, StepOf } from './steps.ts';
+import { type Flow, sorted, type World } from './world.ts';
+
+const keyOf = ({ job }: NewJob): JobKey => ({ tenant: job.tenant, id: job.id });
+
+/** A node that waits for the given ones, or starts at once. Those first in line come to run most often. */
+function newNode(world: World, flow: Flow, plan: JobPlan, parents: readonly JobKey[]): { made: NewJob; edges: Edge[] } {
+  const overrides = {
+    ...overridesOf(world, flow.tenant, { ...plan, pending: parents.length > 0 }),
+    idempotencyKey: null,
+  };
+  const place = parents.length > 0 ? {} : { queue: 'a', priority: 100 };
+  const node = `node-${flow.nodes.length}`;
+  const made = world.newJob({ ...overrides, ...place, workflowId: flow.id, node });
+  const key = keyOf(made);
+  flow.nodes.push(key);
+  if (parents.length > 0) {
+    const names = parents.map(({ tenant, id }) => `${tenant}/${id}`);
+    world.parents.set(`${key.tenant}/${key.id}`, names);
+  }
+  return { made, edges: parents.map((parent) => ({ parent: parent.id, child: key.id })) };
+}
+
+function parentsOf({ parents }: NodePlan, nodes: readonly JobKey[]): JobKey[] {
+  if (nodes.length === 0) return [];
+  return [...new Set(parents.map((parent) => nodes[parent % nodes.length]!))];
+}
+
+export async function insertFlow(world: World, { tenant, nodes }: StepOf<'insertFlow'>): Promise<void> {
+  const flow: Flow = { tenant, id: `flow-${world.jobs.length}`, nodes: [] };
+  const made = nodes.map((node) => newNode(world, flow, node.plan, parentsOf(node, flow.nodes)));
+  const create = aWorkflow({ tenant, id: flow.id, total: nodes.length, createdAt: world.now });
+  const group = { jobs: made.map((node) => node.made), edges: made.flatMap((node) => node.edges) };
+  await world.both('insert flow', (store) => store.insert([{ ...group, workflow: { create } }]));
+  world.flows.push(flow);
+}
+
+/** Its parents may have finished long ago, so they are looked at again. */
+export async function joinFlow(world: World, step: StepOf<'joinFlow'>): Promise<void> {
+  const flow = world.pick(world.flows, step.flow);
+  if (!flow) return;
+  const rows = await world.model.get(flow.nodes);
+  const parents = parentsOf(
+    step.node,
+    flow.nodes.filter((_, index) => rows[index] !== null),
+  );
+  if (parents.length === 0) return;
+  const { made, edges } = newNode(world, flow, step.node.plan, parents);
+  await world.both('join flow', async (store) => {
+    const answers = await store.insert([{ jobs: [made], edges, workflow: { join: flow.id } }]);
+    return [answers, sorted(await advance(store, parents, world.now))];
+  });
+}
+
+export async function moveFlow(world: World, { flow, from, to, callback }: StepOf<'moveFlow'>): Promise<void> {
+  const moved = world.pick(world.flows, flow);
+  if (!moved) return;
+  const { tenant, id } = moved;
+  const jobs = callback ? [world.newJob({ tenant, queue: 'c' })] : [];
+  await world.both('move flow', async (store) => [
+    await store.workflows.hasUnfinished(tenant, id),
+    // A workflow may be gone with its nodes, or outlive them.
+    (await store.workflows.hasUnfinished(tenant, id)) &&
+      (await store.workflows.move({ tenant, id, from, to, now: world.now, jobs })),
+  ]);
+}
+
+/** By whoever thinks that it is time, whatever has become of the nodes. */
+export async function advanceNodes(world: World, step: StepOf<'advance'>): Promise<void> {
+  const flow = world.pick(world.flows, step.flow);
+  if (!flow) return;
+  const nodes = step.nodes.map((node) => flow.nodes[node % flow.nodes.length]!);
+  const family = { tenant: flow.tenant, ids: nodes.map(({ id }) => id) };
+  await world.both('waiting', async (store) => sorted(await store.workflows.waiting(family)));
+  await world.both('advance', async (store) => sorted(await advance(store, nodes, world.now)));
+}

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../job/job.ts';
+import type { InsertAnswer, NewJob, UniqueClaim } from '../../store/insert.ts';
+import { versionChange } from '../changes.ts';
+import { type Bench, COMPLETED, DEAD, type OpenBench } from './bench.ts';
+
+/** A new job that wants the key `u`, expecting the given owner. */
+function wanting(bench: Bench, owner: Job | null = null, more: Partial<UniqueClaim> = {}): NewJob {
+  const expected = owner && { id: owner.id, version: owner.version };
+  return { ...bench.make({ uniqueKey: 'u' }), unique: { key: 'u', owner: expected, ...more } };
+}
+
+async function insert(bench: Bench, ...jobs: NewJob[]): Promise<InsertAnswer> {
+  const [answer] = await bench.store.insert([{ jobs }]);
+  return answer!;
+}
+
+const cancelOf = (bench: Bench, job: Job) => versionChange(job, { do: 'cancel' }, bench.now)!;
+
+export function testUnique(open: OpenBench): void {
+  describe('unique keys', () => {
+    it('guarantee 9: a free key is taken by the first and answers its row to the next', async () => {
+      const bench = await open();
+      const [first] = await bench.insert(wanting(bench));
+      expect(first!.uniqueKey).toBe('u');
+      const second = wanting(bench);
+      expect(await insert(bench, second)).toEqual({ status: 'taken', index: 0, job: first });
+      expect(await bench.find(second.job)).toBeNull();
+      expect(await bench.log()).toHaveLength(1);
+    });
+
+    it('guarantee 9: of twenty concurrent inserts one gets the key', async () => {
+      const bench = await open();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => insert(bench, wanting(bench))));
+      const inserted = answers.filter(({ status }) => status === 'inserted');
+      expect(inserted).toHaveLength(1);
+      const [owner] = await bench.claim();
+      for (const answer of answers) {
+        if (answer.status !== 'inserted') expect(answer).toMatchObject({ status: 'taken', job: { id: owner!.id } });
+      }
+      expect(await bench.claim()).toEqual([]);
+    });
+
+    it('guarantee 9: the key is never released, not even by an end', async () => {
+      const bench = await open();
+      const [first] = await bench.insert(wanting(bench));
+      const [running] = await bench.claim();
+      await bench.settle(running!, COMPLETED);
+      const done = await bench.read(first!);
+      expect(await insert(bench, wanting(bench))).toEqual({ status: 'taken', index: 0, job: done });
+    });
+
+    it('guarantee 9: whoever saw the owner as it still is follows it; whoever saw an older one does not', async () => {
+      const bench = await open();
+      const [first] = await bench.insert(wanting(bench));
+      const [running] = await bench.claim();
+      expect(await insert(bench, wanting(bench, first!))).toEqual({ status: 'taken', index: 0, job: running });
+      await bench.settle(running!, COMPLETED);
+      const done = await bench.read(first!);
+      const next = wanting(bench, done);
+      expect(await insert(bench, next)).toEqual({ status: 'inserted', jobs: [next.job] });
+      expect(await insert(bench, wanting(bench, done))).toEqual({ status: 'taken', index: 0, job: next.job });
+      expect(await bench.read(first!)).toEqual(done);
+    });
+
+    it('guarantee 9: of twenty who follow the same owner at once, one does', async () => {
+      const bench = await open();
+      const [first] = await bench.insert(wanting(bench));
+      await bench.command(first!, { do: 'cancel' });
+      const done = await bench.read(first!);
+      const answers = await Promise.all(Array.from({ length: 20 }, () => insert(bench, wanting(bench, done))));
+      expect(answers.filter(({ status }) => status === 'inserted')).toHaveLength(1);
+      expect(answers.filter(({ status }) => status === 'taken')).toHaveLength(19);
+    });
+
+    it('guarantee 9: an owner is replaced in the step in which its successor comes', async () => {
+      const bench = await open();
+      const [first] = await bench.insert(wanting(bench));
+      const replace = cancelOf(bench, first!);
+      const next = wanting(bench, first!, { replace });
+      expect(await insert(bench, next)).toEqual({ status: 'inserted', jobs: [next.job] });
+      expect(await bench.read(first!)).toEqual(replace.job);
+      expect((await bench.eventsOf(first!)).slice(1)).toEqual(replace.events);
+      expect((await bench.claim()).map((job) => job.id)).toEqual([next.job.id]);
+    });
+
+    it('guarantee 9: a replacement that is lost leaves both as they were', async () => {
+      const bench = await open();
+      const [first] = await bench.insert(wanting(bench));
+      const running = (await bench.claim())[0]!;
+      const replace = cancelOf(bench, running);
+      const beat = { tenant: '', id: first!.id, by: 'anyone', leaseMs: 90_000, now: bench.now } as const;
+      await bench.store.extend([beat]);
+      const next = wanting(bench, running, { replace });
+      expect(await insert(bench, next)).toEqual({ status: 'taken', index: 0, job: await bench.read(first!) });
+      expect(await bench.read(first!)).toMatchObject({ state: 'active' });
+      expect(await bench.find(next.job)).toBeNull();
+    });
+
+    it('a group is all or nothing when the key of one of its jobs is taken', async () => {
+      const bench = await open();
+      const [first] = await bench.insert(wanting(bench));
+      const [other] = await bench.insert({ ...bench.make(), unique: { key: 'v', owner: null } });
+      const replace = cancelOf(bench, other!);
+      const seen = { id: other!.id, version: other!.version };
+      const replacing = { ...bench.make(), unique: { key: 'v', owner: seen, replace } };
+      expect(await insert(bench, replacing, wanting(bench))).toEqual({ status: 'taken', index: 1, job: first });
+      expect(await bench.read(other!)).toEqual(other);
+      expect(await insert(bench, bench.make(), replacing)).toMatchObject({ status: 'inserted' });
+    });
+
+    it('guarantee 9: groups of one call follow each other', async () => {
+      const bench = await open();
+      const [a, b] = [wanting(bench), wanting(bench)];
+      const answers = await bench.store.insert([{ jobs: [a] }, { jobs: [b] }]);
+      expect(answers).toEqual([
+        { status: 'inserted', jobs: [a.job] },
+        { status: 'taken', index: 0, job: a.job },
+      ]);
+    });
+
+    it('an owner whose row is gone counts as nobody, also for one who has seen it', async () => {
+      const bench = await open();
+      const gone: Job[] = [];
+      for (const owner of [null, 'seen'] as const) {
+        const [job] = await bench.insert(wanting(bench, owner === null ? null : gone[0]!));
+        await bench.command(job!, { do: 'cancel' });
+        gone[0] = await bench.read(job!);
+        await bench.clock.advance(1000);
+        await bench.store.prune({ finishedBefore: bench.now, deadBefore: 0, eventsBefore: 0, limit: 9 });
+      }
+      expect(await insert(bench, wanting(bench))).toMatchObject({ status: 'inserted' });
+    });
+
+    it('guarantee 9: a job comes back to life only while its key is its own', async () => {
+      const bench = await open();
+      const [first] = await bench.insert(wanting(bench));
+      const [running] = await bench.claim();
+      await bench.settle(running!, DEAD);
+      const dead = await bench.read(first!);
+      const replay = versionChange(dead, { do: 'replay' }, bench.now)!;
+      expect(replay.ownsKey).toBe(true);
+      await bench.insert(wanting(bench, dead));
+      expect(await bench.store.apply([replay])).toEqual([{ status: 'lost' }]);
+      expect(await bench.read(first!)).toEqual(dead);
+    });
+
+    it('guarantee 9: a replay and a successor at once: one of them', async () => {
+      const bench = await open();
+      const [first] = await bench.insert(wanting(bench));
+      const [running] = await bench.claim();
+      await bench.settle(running!, DEAD);
+      const dead = await bench.read(first!);
+      const replay = versionChange(dead, { do: 'replay' }, bench.now)!;
+      const [[replayed], followed] = await Promise.all([
+        bench.store.apply([replay]),
+        insert(bench, wanting(bench, dead)),
+      ]);
+      const outcome = [replayed!.status, followed.status];
+      expect([
+        ['applied', 'taken'],
+        ['lost', 'inserted'],
+      ]).toContainEqual(outcome);
+      expect(await bench.claim()).toHaveLength(1);
+    });
+
+    it('a job without a key comes back to life in any case', async () => {
+      const bench = await open();
+      const job = await bench.start();
+      await bench.settle(job, DEAD);
+      const replay = versionChange(await bench.read(job), { do: 'replay' }, bench.now)!;
+      expect(await bench.store.apply([{ ...replay, ownsKey: true }])).toMatchObject([{ status: 'applied' }]);
+    });
+  });
+}

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import type { WorkflowState } from '../../store/workflows.ts';
+import { aWorkflow } from '../factories.ts';
+import { type Bench, DISCARDED, idsOf, type OpenBench } from './bench.ts';
+import { complete, drawGraph, plant } from './graph.ts';
+
+const move = (bench: Bench, from: WorkflowState, to: WorkflowState, jobs = [bench.make()].slice(1)) =>
+  bench.store.workflows.move({ tenant: '', id: 'flow', from, to, now: bench.now, jobs });
+
+export function testWorkflowRecords(open: OpenBench): void {
+  describe('workflows', () => {
+    it('are stored with their nodes, or not at all', async () => {
+      const bench = await open();
+      const { workflows } = bench.store;
+      const create = aWorkflow({ name: 'n', callbacks: { on_success: { type: 'x', args: [1] } }, total: 2 });
+      const known = await bench.add();
+      const { jobs, edges } = drawGraph(bench, { a: [], b: ['a'] });
+      const clash = [...jobs, bench.make({ id: known.id })];
+      const [refused] = await bench.store.insert([{ jobs: clash, edges, workflow: { create } }]);
+      expect(refused).toMatchObject({ status: 'exists', index: 2 });
+      expect(await workflows.get('', 'flow')).toBeNull();
+      await bench.store.insert([{ jobs, edges, workflow: { create } }]);
+      expect(await workflows.get('', 'flow')).toEqual(create);
+    });
+
+    it('guarantee 10: created again, they answer that they exist and stay as they are', async () => {
+      const bench = await open();
+      const { jobs, edges } = drawGraph(bench, { a: [], b: ['a'] });
+      const group = { jobs, edges, workflow: { create: aWorkflow({ total: 2 }) } };
+      await bench.store.insert([group]);
+      await move(bench, 'running', 'cancelled');
+      expect(await bench.store.insert([group])).toMatchObject([{ status: 'exists', index: 0 }]);
+      expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ state: 'cancelled', total: 2 });
+    });
+
+    it('are listed newest first, by state and page by page', async () => {
+      const bench = await open();
+      const ids = ['f1', 'f2', 'f3', 'f4'];
+      for (const id of ids) {
+        const create = aWorkflow({ id, state: id === 'f2' ? 'failed' : 'running' });
+        await bench.store.insert([{ jobs: [bench.make({ workflowId: id })], workflow: { create } }]);
+      }
+      const listed = async (states?: WorkflowState[]) => {
+        const found: string[] = [];
+        for (let cursor: string | undefined, calls = 0; ; calls++) {
+          expect(calls).toBeLessThan(20);
+          const query = { tenant: '', limit: 2, ...(states && { states }), ...(cursor !== undefined && { cursor }) };
+          const page = await bench.store.workflows.list(query);
+          expect(page.items.length).toBeLessThanOrEqual(2);
+          found.push(...page.items.map(({ id }) => id));
+          if (page.cursor === undefined) return found;
+          cursor = page.cursor;
+        }
+      };
+      expect(await listed()).toEqual(['f4', 'f3', 'f2', 'f1']);
+      expect(await listed(['running', 'completed'])).toEqual(['f4', 'f3', 'f1']);
+      expect(await listed(['failed'])).toEqual(['f2']);
+      expect(await listed(['cancelled'])).toEqual([]);
+    });
+
+    it('hasUnfinished: as long as one node has not finished', async () => {
+      const bench = await open();
+      const has = () => bench.store.workflows.hasUnfinished('', 'flow');
+      expect(await has()).toBe(false);
+      const node = await plant(bench, { a: [], b: ['a'], c: [] });
+      expect(await has()).toBe(true);
+      await complete(bench, node('a'));
+      await complete(bench, node('c'), DISCARDED);
+      expect(await has()).toBe(true);
+      await bench.command(node('b'), { do: 'cancel' });
+      expect(await has()).toBe(false);
+      await bench.command(node('b'), { do: 'reinstate' });
+      expect(await has()).toBe(true);
+    });
+
+    it('guarantee 8: move is a compare-and-set, with the jobs that come with it', async () => {
+      const bench = await open();
+      await plant(bench, { a: [] });
+      await bench.claim();
+      await bench.clock.advance(1000);
+      const [callback, stale] = [bench.make(), bench.make()];
+      expect(await move(bench, 'running', 'completed', [callback])).toBe(true);
+      const moved = await bench.store.workflows.get('', 'flow');
+      expect(moved).toMatchObject({ state: 'completed', finishedAt: bench.now, total: 1 });
+      expect(await move(bench, 'running', 'failed', [stale])).toBe(false);
+      expect(await bench.find(stale.job)).toBeNull();
+      expect(await bench.store.workflows.get('', 'flow')).toEqual(moved);
+      expect(idsOf(await bench.claim())).toEqual([callback.job.id]);
+      expect(await bench.eventsOf(callback.job)).toHaveLength(2);
+      expect(
+        await bench.store.workflows.move({ tenant: '', id: 'none', from: 'running', to: 'failed', now: 0, jobs: [] }),
+      ).toBe(false);
+    });
+
+    it('guarantee 8: moved back to running, a workflow has not finished', async () => {
+      const bench = await open();
+      await plant(bench, { a: [] });
+      await move(bench, 'running', 'failed');
+      expect(await move(bench, 'failed', 'running')).toBe(true);
+      expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ state: 'running', finishedAt: null });
+    });
+
+    it('guarantee 8: of ten servers that end a workflow, one does, with its callbacks', async () => {
+      const bench = await open();
+      await plant(bench, { a: [] });
+      await bench.claim();
+      const moves = Array.from({ length: 10 }, (_, i) =>
+        move(bench, 'running', i % 2 ? 'completed' : 'failed', [bench.make(), bench.make()]),
+      );
+      expect((await Promise.all(moves)).filter((done) => done)).toHaveLength(1);
+      expect(await bench.claim()).toHaveLength(2);
+    });
+
+    it('jobs join a running workflow and are counted', async () => {
+      const bench = await open();
+      const node = await plant(bench, { a: [] });
+      const child = bench.make({ workflowId: 'flow', node: 'b', state: 'pending' });
+      const edges = [{ parent: node('a').id, child: child.job.id }];
+      const joining = { jobs: [child], edges, workflow: { join: 'flow' } };
+      expect(await bench.store.insert([joining])).toEqual([{ status: 'inserted', jobs: [child.job] }]);
+      expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ total: 2 });
+      expect(await bench.store.insert([joining])).toMatchObject([{ status: 'exists' }]);
+      expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ total: 2 });
+      await complete(bench, node('a'));
+      expect(idsOf(await bench.advance(node('a')))).toEqual([child.job.id]);
+    });
+
+    it('guarantee 8: a job that joins under a parent that has completed is found by meeting it again', async () => {
+      const bench = await open();
+      const node = await plant(bench, { a: [] });
+      await complete(bench, node('a'));
+      await bench.advance(node('a'));
+      const child = bench.make({ workflowId: 'flow', node: 'b', state: 'pending' });
+      const edges = [{ parent: node('a').id, child: child.job.id }];
+      await bench.store.insert([{ jobs: [child], edges, workflow: { join: 'flow' } }]);
+      expect(idsOf(await bench.advance(node('a')))).toEqual([child.job.id]);
+    });
+
+    it('nobody joins a workflow that has ended or never was', async () => {
+      const bench = await open();
+      await plant(bench, { a: [] });
+      await move(bench, 'running', 'completed');
+      const jobs = [bench.make({ workflowId: 'flow' })];
+      for (const join of ['flow', 'none']) {
+        expect(await bench.store.insert([{ jobs, workflow: { join } }])).toEqual([{ status: 'closed' }]);
+      }
+      expect(await bench.find(jobs[0]!.job)).toBeNull();
+      expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ total: 1 });
+    });
+
+    it('guarantee 8: joining and ending at once: whoever is first', async () => {
+      const bench = await open();
+      await plant(bench, { a: [] });
+      const jobs = [bench.make({ workflowId: 'flow' })];
+      const [[joined], ended] = await Promise.all([
+        bench.store.insert([{ jobs, workflow: { join: 'flow' } }]),
+        move(bench, 'running', 'failed'),
+      ]);
+      expect(ended).toBe(true);
+      const { total } = (await bench.store.workflows.get('', 'flow'))!;
+      expect([joined!.status, total]).toEqual(joined!.status === 'closed' ? ['closed', 1] : ['inserted', 2]);
+    });
+  });
+}
