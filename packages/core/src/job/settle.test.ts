@@ -90,11 +90,19 @@ describe('settle', () => {
     expect(settle(job, { kind: 'snoozed', until: 0 }, LATER).job.scheduledAt).toBe(LATER);
   });
 
-  it('requeued: keeps its place, its slot and its attempt', () => {
+  it('requeued: keeps its place and its attempt, but another start needs another slot', () => {
     const job = active({}, { limitKey: 'k', holdsSlot: true, priority: 3 });
     const next = settle(job, { kind: 'requeued', error }, LATER);
-    expect(next.job).toMatchObject({ state: 'available', attempt: 0, run: 1, holdsSlot: true, enqueuedAt: LATER });
-    expect(next.job.rank).toBe(rankOf(3, job.seq));
+    expect(next.job).toMatchObject({
+      state: 'available',
+      attempt: 0,
+      run: 1,
+      holdsSlot: false,
+      rank: null,
+      enqueuedAt: LATER,
+    });
+    const free = settle(active({}, { priority: 3 }), { kind: 'requeued', error }, LATER);
+    expect(free.job.rank).toBe(rankOf(3, free.job.seq));
     expect(next.events).toMatchObject([{ type: 'job.requeued', data: { reason: 'It broke.' } }]);
   });
 

@@ -30,7 +30,7 @@ describe('tick', () => {
     expect(tick(job, NOW + 29_999)).toBeNull();
     const next = tick(job, NOW + 30_000)!;
     expect(next.job).toMatchObject({ state: 'available', outcome: 'lost', attempt: 1, leaseUntil: null });
-    expect(next.job).toMatchObject({ seq: job.seq, holdsSlot: true, errors: [{ code: 'visibility_timeout' }] });
+    expect(next.job).toMatchObject({ seq: job.seq, holdsSlot: false, errors: [{ code: 'visibility_timeout' }] });
     expect(next.events).toMatchObject([
       { type: 'job.lease_expired', data: { worker_id: 'worker-1' } },
       { type: 'job.enqueued' },
