@@ -1,22 +1,48 @@
-import { admit, countHolder } from './limits.ts';
+import { isFinished, type JobState } from '@waybill/core';
+import { admit, count, isUnclaimed } from './limits.ts';
 import type { ApplyReply, ChangeMessage, Input } from './protocol.ts';
 import type { MutableCells, Row } from './rows.ts';
 import type { Session } from './session.ts';
 
-export function apply(session: Session, { changes, at }: Input<'apply'>): ApplyReply[] {
-  return changes.map((change) => applyOne(session, change, at));
+export function apply(session: Session, { changes, at, now }: Input<'apply'>): ApplyReply[] {
+  return changes.map((change) => applyOne(session, change, at, now));
 }
 
-function applyOne(session: Session, change: ChangeMessage, at: number): ApplyReply {
+/** What the row is before a change, as far as counts depend on it. */
+type Before = [state: string, holdsSlot: number];
+
+const RUNNING: Before = ['active', 0];
+/** Nothing is claimed without the slot that it needs, and it is kept while the run lasts. */
+const RUNNING_WITH_SLOT: Before = ['active', 1];
+
+export function applyOne(session: Session, change: ChangeMessage, at: number, now: number): ApplyReply {
   const { tenant, id, by, fence, cells, limitKey } = change;
-  const held = limitKey === null ? 0 : (session.sql['limit-holds'].get<[number]>(tenant, id)?.[0] ?? 0);
+  const { ownedKey } = change;
+  if (ownedKey !== undefined && !owns(session, tenant, ownedKey, id)) return refusal(session, change);
+  const before = rowBefore(session, change);
   const query = by === 'lease' ? 'apply-by-lease' : 'apply-by-version';
   const written = session.sql[query].run(...cells, tenant, id, ...fence);
-  if (written.changes === 0) return by === 'lease' && isRepeated(session, change) ? 'repeated' : 'lost';
+  if (written.changes === 0) return refusal(session, change);
   session.log(change.events, at);
   if (rankOf(cells) !== null) session.wake(queueOf(cells));
-  return limitKey === null ? 'applied' : { admitted: moveSlot(session, change, limitKey, held) };
+  if (before === undefined) return 'applied';
+  countInQueue(session, change, before);
+  const admitted = limitKey === null ? [] : moveSlot(session, change, limitKey, before, now);
+  return admitted.length === 0 ? 'applied' : { admitted };
 }
+
+const owns = ({ sql }: Session, tenant: string, key: string, id: string): boolean =>
+  sql['unique-owner'].get<[string]>(tenant, key)?.[0] === id;
+
+/** Undefined where no count can depend on it, so that nobody needs to look. */
+function rowBefore(session: Session, { tenant, id, by, cells, limitKey }: ChangeMessage): Before | undefined {
+  if (by === 'lease') return limitKey === null ? RUNNING : RUNNING_WITH_SLOT;
+  const matters = limitKey !== null || hasEnded(stateOf(cells)) || session.hasLimitedQueues();
+  return matters ? session.sql['row-before'].get<Before>(tenant, id) : undefined;
+}
+
+const refusal = (session: Session, change: ChangeMessage): ApplyReply =>
+  change.by === 'lease' && isRepeated(session, change) ? 'repeated' : 'lost';
 
 /** The same run was settled with the same outcome before: the caller did not hear our answer. */
 function isRepeated({ sql }: Session, { tenant, id, fence, cells }: ChangeMessage): boolean {
@@ -27,16 +53,33 @@ function isRepeated({ sql }: Session, { tenant, id, fence, cells }: ChangeMessag
 }
 
 const queueOf = (cells: MutableCells): string => cells[1];
+const stateOf = (cells: MutableCells): string => cells[4];
 const rankOf = (cells: MutableCells): string | null => cells[5];
 const outcomeOf = (cells: MutableCells): string | null => cells[15];
 const holdsSlot = (cells: MutableCells): number => cells[26];
 
-/**
- * Admission changes neither version nor `nextAt`, so a job may have got a slot since the caller read it: whether one
- * became free is told by the rows, and `slot` only adds that the job wants one.
- */
-function moveSlot(session: Session, { tenant, slot, cells }: ChangeMessage, key: string, held: number): Row[] {
+const hasEnded = (state: string): boolean => isFinished(state as JobState);
+
+function countInQueue(session: Session, { tenant, cells }: ChangeMessage, [before]: Before): void {
+  const [queue, after] = [queueOf(cells), stateOf(cells)];
+  if (hasEnded(after) && !hasEnded(before)) session.noteEnd(tenant, queue, after);
+  const shift = Number(after === 'active') - Number(before === 'active');
+  if (shift === 0 || !session.hasLimitedQueues()) return;
+  const counted = session.sql['queue-shift'].run(tenant, queue, shift);
+  // Somebody else may start now.
+  if (counted.changes !== 0 && shift < 0) session.wake(queue);
+}
+
+function moveSlot(session: Session, change: ChangeMessage, key: string, before: Before, now: number): Row[] {
+  const { tenant, slot, cells } = change;
+  const [wasIn, held] = before;
   const holds = holdsSlot(cells);
-  countHolder(session, tenant, key, held, holds);
-  return slot !== null || holds < held ? admit(session, tenant, key) : [];
+  const holders = holds - held;
+  const unclaimed = isUnclaimed(stateOf(cells), holds) - isUnclaimed(wasIn, held);
+  if (slot !== null) return admit(session, tenant, key, now, { holders, unclaimed });
+  // One that was parked and is no more may have been the last to wait for the rate.
+  if (holders !== 0 || unclaimed !== 0 || wasIn === 'available') {
+    count(session, tenant, key, now, { holders, unclaimed });
+  }
+  return [];
 }

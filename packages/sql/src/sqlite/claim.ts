@@ -1,7 +1,8 @@
 import { type ClaimRequest, isFinished, type JobState, transition } from '@waybill/core';
 import { encodeEvent } from './event-codec.ts';
+import { countStarts } from './limits.ts';
 import type { ClaimByIdReply, Input } from './protocol.ts';
-import { isPaused } from './queues.ts';
+import { countQueueStarts, gateOf } from './queue-gate.ts';
 import { AT, headOf, type Row } from './rows.ts';
 import type { Session } from './session.ts';
 
@@ -15,28 +16,50 @@ function claimNext(session: Session, request: ClaimRequest): Row[] {
   if (held.length > 0) return held;
   const claimed: Row[] = [];
   for (const queue of request.queues) {
-    const room = limit - claimed.length;
-    if (room <= 0) break;
-    if (isPaused(session, tenant, queue)) continue;
+    if (claimed.length >= limit) break;
+    const gate = gateOf(session, tenant, queue, now);
+    const room = Math.min(limit - claimed.length, gate.room);
+    if (gate.isPaused || room <= 0) continue;
+    const before = claimed.length;
     for (const row of session.sql['claim-ready'].all(tenant, queue, now, room)) {
       if (begin(session, row, request)) claimed.push(row);
     }
+    countQueueStarts(session, gate, claimed.length - before, now);
   }
+  countLimitStarts(session, claimed, now);
   return claimed;
 }
 
 export function claimById(session: Session, request: Input<'claimById'>): ClaimByIdReply[] {
+  const { tenant, now } = request;
   return request.ids.map((id) => {
-    const row = session.sql['job-by-id'].get(request.tenant, id);
+    const row = session.sql['job-by-id'].get(tenant, id);
     if (row === undefined) return 'unknown';
     const state = row[AT.state] as JobState;
     if (isFinished(state)) return 'finished';
     if (state === 'active') return row[AT.claimId] === request.claimId ? row : 'held';
     if (state !== 'available') return 'not_due';
     if (row[AT.rank] === null) return 'parked';
-    if (isPaused(session, request.tenant, row[AT.queue])) return 'paused';
-    return begin(session, row, request) ? row : 'not_due';
+    const gate = gateOf(session, tenant, row[AT.queue], now);
+    if (gate.isPaused) return 'paused';
+    if (gate.room <= 0) return 'parked';
+    if (!begin(session, row, request)) return 'not_due';
+    countQueueStarts(session, gate, 1, now);
+    countLimitStarts(session, [row], now);
+    return row;
   });
+}
+
+/** Once per key, however many of its jobs were claimed. */
+function countLimitStarts(session: Session, rows: readonly Row[], now: number): void {
+  let starts: Map<string, number> | undefined;
+  for (const row of rows) {
+    const key = row[AT.limitKey];
+    if (key === null) continue;
+    starts ??= new Map();
+    starts.set(key, (starts.get(key) ?? 0) + 1);
+  }
+  for (const [key, count] of starts ?? []) countStarts(session, rows[0]![AT.tenant], key, count, now);
 }
 
 /**

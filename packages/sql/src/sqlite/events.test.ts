@@ -60,7 +60,25 @@ describe('the log in segments', () => {
       events: [],
       cursor: await store.events.end(),
       atEnd: true,
+      missed: false,
     });
+  });
+
+  it('tells who came too late, also inside of a segment that was cut', async () => {
+    const store = await openStore({ path: ':memory:' });
+    const start = await store.events.end();
+    await add(store, {}, {}, {});
+    await add(store, {});
+    const { events } = await store.events.read({ after: start, limit: 100 });
+    const cursors = [start, ...events.map(({ cursor }) => cursor)];
+    const missed = () =>
+      Promise.all(cursors.map(async (after) => (await store.events.read({ after, limit: 1 })).missed));
+    expect(await missed()).toEqual([false, false, false, false, false]);
+    const old = { finishedBefore: 0, deadBefore: 0, eventsBefore: Date.now() * 2 };
+    await store.prune({ ...old, limit: 2 });
+    expect(await missed()).toEqual([true, true, false, false, false]);
+    await store.prune({ ...old, limit: 10 });
+    expect(await missed()).toEqual([true, true, true, true, false]);
   });
 
   it('refuses a cursor that it did not make', async () => {

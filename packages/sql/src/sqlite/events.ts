@@ -14,10 +14,16 @@ interface Position {
   index: number;
 }
 
+type Span = [oldest: number | null, first: number | null, newest: number];
+
 export function readEvents({ sql }: Session, { after, filter = {}, limit }: Input<'readEvents'>): EventPage {
-  const from = after === undefined ? { segment: 0, index: 0 } : parseCursor(after);
-  const [oldest, newest] = sql['segments-span'].get<[number | null, number]>(from.segment)!;
-  if (oldest === null) return { events: [], cursor: formatCursor(endOf(from, newest)), atEnd: true };
+  const [kept, first, newest] = sql['segments-span'].get<Span>()!;
+  const start = { segment: kept ?? newest + 1, index: first ?? 0 };
+  const from = after === undefined ? start : parseCursor(after);
+  const missed = isBefore(from, start);
+  // The log is pruned from its head only, so it has no gaps.
+  const oldest = Math.max(from.segment, start.segment);
+  if (oldest > newest) return { events: [], cursor: formatCursor(endOf(from, newest)), atEnd: true, missed };
   const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
   const last = Math.min(newest, oldest + (only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH) - 1);
   const events: LoggedEvent[] = [];
@@ -30,16 +36,19 @@ export function readEvents({ sql }: Session, { after, filter = {}, limit }: Inpu
       const isLast = index === logged.length - 1;
       const cursor = formatCursor(isLast ? { segment: segment + 1, index: 0 } : { segment, index: index + 1 });
       events.push({ ...event, cursor });
-      if (events.length >= limit) return { events, cursor, atEnd: isLast && segment === newest };
+      if (events.length >= limit) return { events, cursor, atEnd: isLast && segment === newest, missed };
     }
   }
-  return { events, cursor: formatCursor({ segment: last + 1, index: 0 }), atEnd: last === newest };
+  return { events, cursor: formatCursor({ segment: last + 1, index: 0 }), atEnd: last === newest, missed };
 }
 
 export function endOfEvents({ sql }: Session): string {
-  const [, newest] = sql['segments-span'].get<[number | null, number]>(0)!;
+  const [, , newest] = sql['segments-span'].get<Span>()!;
   return formatCursor({ segment: newest + 1, index: 0 });
 }
+
+const isBefore = (one: Position, other: Position): boolean =>
+  one.segment === other.segment ? one.index < other.index : one.segment < other.segment;
 
 /** Never back: a cursor from before the log was pruned stays where it is. */
 const endOf = (from: Position, newest: number): Position =>

@@ -1,7 +1,9 @@
-import { admit, countHolder } from './limits.ts';
+import { admit, isUnclaimed, noteLimit, type Shift } from './limits.ts';
 import type { GroupMessage, Input, InsertReply } from './protocol.ts';
 import { AT, type Row } from './rows.ts';
 import type { Session } from './session.ts';
+import { takeKey } from './unique.ts';
+import { enterWorkflow } from './workflows.ts';
 
 /** Carries the answer out of the savepoint that it ends. */
 class Conflict extends Error {
@@ -12,46 +14,108 @@ class Conflict extends Error {
   }
 }
 
-export function insert(session: Session, { groups, at }: Input<'insert'>): InsertReply[] {
-  return groups.map((group) => {
-    // A single job is all or nothing by itself.
-    if (group.rows.length === 1 && group.edges.length === 0) return insertGroup(session, group, at);
-    try {
-      return session.attempt(() => {
-        const reply = insertGroup(session, group, at);
-        if (reply.status !== 'inserted') throw new Conflict(reply);
-        return reply;
-      });
-    } catch (error) {
-      if (error instanceof Conflict) return error.reply;
-      throw error;
-    }
-  });
+export function insert(session: Session, { groups, at, now }: Input<'insert'>): InsertReply[] {
+  return groups.map((group) => insertGroup(session, group, at, now));
 }
 
-function insertGroup(session: Session, { rows, events, edges }: GroupMessage, at: number): InsertReply {
-  const limits = new Set<string>();
-  for (const [index, row] of rows.entries()) {
-    if (session.sql['insert-job'].run(...row).changes === 0) return conflict(session, row, index);
-    session.noteQueue(row[AT.tenant], row[AT.queue]);
-    if (row[AT.rank] !== null) session.wake(row[AT.queue]);
-    const key = row[AT.limitKey];
-    if (key === null) continue;
-    countHolder(session, row[AT.tenant], key, 0, row[AT.holdsSlot]);
-    limits.add(key);
+/** Stores a group as a whole or not at all. */
+export function insertGroup(session: Session, group: GroupMessage, at: number, now: number): InsertReply {
+  // A single job is all or nothing by itself.
+  if (group.rows.length === 1 && group.edges.length === 0 && !group.uniques && !group.workflow) {
+    return store(session, group, at, now);
   }
+  try {
+    return session.attempt(() => {
+      const reply = store(session, group, at, now);
+      if (reply.status !== 'inserted') throw new Conflict(reply);
+      return reply;
+    });
+  } catch (error) {
+    if (error instanceof Conflict) return error.reply;
+    throw error;
+  }
+}
+
+function store(session: Session, group: GroupMessage, at: number, now: number): InsertReply {
+  const { rows, events, edges, workflow } = group;
   const tenant = rows[0]?.[AT.tenant] ?? '';
-  for (const { parent, child } of edges) session.sql['insert-edge'].run(tenant, parent, child);
+  const admitted = new Set<string>();
+  const limits = new Map<string, Shift>();
+  for (const [index, row] of rows.entries()) {
+    const refusal = makeRoom(session, group, index, at, now, admitted) ?? storeRow(session, rows, index);
+    if (refusal) return refusal;
+    const key = row[AT.limitKey];
+    if (key !== null) limits.set(key, withHolder(limits.get(key), row));
+  }
+  // Last of all, so that a repetition is told from a newcomer also after the workflow has ended.
+  if (workflow && !enterWorkflow(session, tenant, workflow, rows.length)) return { status: 'closed' };
+  for (const [position, { parent, child }] of edges.entries()) {
+    session.sql['insert-edge'].run(tenant, parent, child, position);
+  }
   session.log(events, at);
-  if (limits.size === 0) return { status: 'inserted', admitted: [] };
-  const admitted = new Set([...limits].flatMap((key) => admit(session, tenant, key).map((row) => row[AT.id])));
+  for (const [key, shift] of limits) {
+    for (const row of admit(session, tenant, key, now, shift)) admitted.add(row[AT.id]);
+  }
+  if (admitted.size === 0) return { status: 'inserted', admitted: [] };
   return { status: 'inserted', admitted: rows.flatMap((row, index) => (admitted.has(row[AT.id]) ? [index] : [])) };
 }
 
-function conflict({ sql }: Session, row: Row, index: number): InsertReply {
-  const sameId = sql['job-by-id'].get(row[AT.tenant], row[AT.id]);
-  if (sameId) return { status: 'exists', index, row: sameId };
-  const sameKey = sql['job-by-idempotency-key'].get(row[AT.tenant], row[AT.idempotencyKey]);
-  if (sameKey) return { status: 'repeated', index, row: sameKey };
-  throw new Error(`Job ${row[AT.id]} was refused without a conflict.`);
+/** Before the row goes in: whom it replaces, and the rule that it brings with it. Answers what is in the way. */
+function makeRoom(
+  session: Session,
+  { rows, uniques, rules }: GroupMessage,
+  index: number,
+  at: number,
+  now: number,
+  admitted: Set<string>,
+): InsertReply | null {
+  const row = rows[index]!;
+  const unique = uniques?.[index];
+  if (unique) {
+    const taken = takeKey(session, row, unique, at, now);
+    for (const other of taken.admitted) admitted.add(other[AT.id]);
+    if (taken.by) {
+      return (
+        existing(session, rows, index) ?? repeated(session, row, index) ?? { status: 'taken', index, row: taken.by }
+      );
+    }
+  }
+  const key = row[AT.limitKey];
+  if (key !== null) noteLimit(session, row[AT.tenant], key, rules?.[index] ?? null);
+  return null;
+}
+
+function storeRow(session: Session, rows: readonly Row[], index: number): InsertReply | null {
+  const row = rows[index]!;
+  if (session.sql['insert-job'].run(...row).changes === 0) {
+    const refusal = existing(session, rows, index) ?? repeated(session, row, index);
+    if (refusal === null) throw new Error(`Job ${row[AT.id]} was refused without a conflict.`);
+    return refusal;
+  }
+  session.noteQueue(row[AT.tenant], row[AT.queue]);
+  if (row[AT.rank] !== null) session.wake(row[AT.queue]);
+  return null;
+}
+
+/** The first of the rows, from the given one on, whose id is there already; also by another row of the group. */
+function existing({ sql }: Session, rows: readonly Row[], from: number): InsertReply | null {
+  const seen = new Map<string, Row>();
+  for (const [index, row] of rows.entries()) {
+    if (index < from) continue;
+    const found = sql['job-by-id'].get(row[AT.tenant], row[AT.id]) ?? seen.get(row[AT.id]);
+    if (found) return { status: 'exists', index, row: found };
+    seen.set(row[AT.id], row);
+  }
+  return null;
+}
+
+function repeated({ sql }: Session, row: Row, index: number): InsertReply | null {
+  const found = sql['job-by-idempotency-key'].get(row[AT.tenant], row[AT.idempotencyKey]);
+  return found ? { status: 'repeated', index, row: found } : null;
+}
+
+/** A job arrives parked; should one bring a slot with it, the counts are true all the same. */
+function withHolder({ holders, unclaimed }: Shift = { holders: 0, unclaimed: 0 }, row: Row): Shift {
+  const holds = row[AT.holdsSlot];
+  return { holders: holders + holds, unclaimed: unclaimed + isUnclaimed(row[AT.state], holds) };
 }

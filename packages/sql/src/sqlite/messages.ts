@@ -1,19 +1,37 @@
-import { type ApplyAnswer, type Change, type InsertAnswer, type InsertGroup, type Job, rankFor } from '@waybill/core';
+import {
+  type ApplyAnswer,
+  type Change,
+  type InsertAnswer,
+  type InsertGroup,
+  type Job,
+  rankFor,
+  type UniqueClaim,
+} from '@waybill/core';
 import { encodeEvent } from './event-codec.ts';
-import type { ApplyReply, ChangeMessage, GroupMessage, InsertReply } from './protocol.ts';
+import type { ApplyReply, ChangeMessage, GroupMessage, InsertReply, UniqueMessage } from './protocol.ts';
 import { fromRow, mutableCells, toRow } from './rows.ts';
 
 /** Rows and events are encoded on this side: the thread that has the disk to wait for shall do the least. */
-export function groupMessage({ jobs, edges = [] }: InsertGroup): GroupMessage {
-  return {
+export function groupMessage({ jobs, edges = [], workflow }: InsertGroup): GroupMessage {
+  const message: GroupMessage = {
     rows: jobs.map(({ job }) => toRow(job)),
     events: jobs.flatMap(({ events }) => events.map(encodeEvent)),
     edges,
   };
+  if (workflow) message.workflow = workflow;
+  if (jobs.some(({ limit }) => limit)) message.rules = jobs.map(({ limit }) => limit ?? null);
+  if (jobs.some(({ unique }) => unique))
+    message.uniques = jobs.map(({ unique }) => (unique ? uniqueMessage(unique) : null));
+  return message;
+}
+
+function uniqueMessage({ key, owner, replace }: UniqueClaim): UniqueMessage {
+  return { key, owner, replace: replace ? changeMessage(replace) : null };
 }
 
 /** What was inserted is what was sent, so it need not travel back. */
 export function insertAnswer(reply: InsertReply, { jobs }: InsertGroup): InsertAnswer {
+  if (reply.status === 'closed') return reply;
   if (reply.status !== 'inserted') {
     const { status, index, row } = reply;
     return { status, index, job: fromRow(row) };
@@ -28,17 +46,21 @@ function admitted(job: Job): Job {
   return { ...holder, rank: rankFor(holder) };
 }
 
-export function changeMessage({ expect, job, events, slot }: Change): ChangeMessage {
-  return {
+export function changeMessage({ expect, job, events, slot, ownsKey }: Change): ChangeMessage {
+  const message: ChangeMessage = {
     tenant: job.tenant,
     id: job.id,
     by: expect.by,
-    fence: expect.by === 'lease' ? [expect.run, expect.claimId] : [expect.version, expect.nextAt],
+    fence:
+      expect.by === 'lease' ? [expect.run, expect.claimId] : [expect.version, expect.nextAt, Number(expect.holdsSlot)],
     cells: mutableCells(job),
     events: events.map(encodeEvent),
     slot: slot ?? null,
     limitKey: job.limitKey,
   };
+  // A job without a key has none to lose.
+  if (ownsKey && job.uniqueKey !== null) message.ownedKey = job.uniqueKey;
+  return message;
 }
 
 export function applyAnswer(reply: ApplyReply): ApplyAnswer {

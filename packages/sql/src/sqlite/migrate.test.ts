@@ -41,7 +41,7 @@ describe('migrations', () => {
     const first = await sqliteStore({ path });
     const [job] = await add(first, { spec: { args: [{ n: 1 }], meta: {} } });
     await first.queues.setPaused('', 'asleep', true);
-    await first.limits.set({ tenant: '', key: 'k', concurrency: 2 });
+    await first.limits.set('', 'k', { concurrency: 2, rate: null }, 5);
     await first.workers.beat({ tenant: '', id: 'w', activeJobs: 1, now: 5 });
     const events = await first.events.read({ limit: 10 });
     await first.close();
@@ -50,7 +50,7 @@ describe('migrations', () => {
     const again = await openStore({ path });
     expect(await again.get([job!])).toEqual([job]);
     expect(await again.queues.list('')).toHaveLength(2);
-    expect(await again.limits.get('', 'k')).toEqual({ tenant: '', key: 'k', concurrency: 2, holders: 0 });
+    expect(await again.limits.get('', 'k')).toMatchObject({ rule: { concurrency: 2 }, holders: 0 });
     expect(await again.workers.list('')).toHaveLength(1);
     expect(await again.events.read({ limit: 10 })).toEqual(events);
     expect(schemaOf(path)).toEqual(schema);

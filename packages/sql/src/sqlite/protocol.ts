@@ -1,23 +1,34 @@
 import type {
   ClaimByIdRequest,
   ClaimRequest,
+  CronRecord,
   DueQuery,
   Edge,
   EventPage,
   EventQuery,
   ExtendAnswer,
   ExtendRequest,
+  Family,
+  FireRequest,
+  InsertGroup,
   JobFilter,
   JobKey,
   JobQuery,
   LimitInfo,
-  LimitSettings,
+  LimitRule,
+  MoveRequest,
+  Page,
+  ParentResult,
   PruneAnswer,
   PruneRequest,
   QueueInfo,
+  QueueStats,
+  UniqueClaim,
   WorkerBeat,
   WorkerDirective,
   WorkerInfo,
+  WorkflowRecord,
+  WorkflowStore,
 } from '@waybill/core';
 import type { Failure } from './failures.ts';
 import type { MutableCells, Row } from './rows.ts';
@@ -27,47 +38,85 @@ export interface GroupMessage {
   rows: Row[];
   events: string[];
   edges: readonly Edge[];
+  /** What the jobs bring along, in their order; absent where none does, since most groups are plain. */
+  rules?: (LimitRule | null)[];
+  uniques?: (UniqueMessage | null)[];
+  workflow?: NonNullable<InsertGroup['workflow']>;
+}
+
+export interface UniqueMessage extends Omit<UniqueClaim, 'replace'> {
+  replace: ChangeMessage | null;
 }
 
 export type InsertReply =
   /** `admitted`: which of the group's jobs got a slot of their limit. */
-  { status: 'inserted'; admitted: number[] } | { status: 'exists' | 'repeated'; index: number; row: Row };
+  | { status: 'inserted'; admitted: number[] }
+  | { status: 'exists' | 'repeated' | 'taken'; index: number; row: Row }
+  | { status: 'closed' };
 
 export interface ChangeMessage {
   tenant: string;
   id: string;
   by: 'lease' | 'version';
-  /** Run and claim id, or version and next_at. */
-  fence: [number, string | number | null];
+  /** Run and claim id, or version, next_at and holds_slot. */
+  fence: [number, string] | [number, number | null, number];
   cells: MutableCells;
   events: string[];
   slot: 'release' | 'request' | null;
   limitKey: string | null;
+  /** The unique key that must still belong to the job. */
+  ownedKey?: string;
 }
 
 export type ApplyReply = 'applied' | 'repeated' | 'lost' | { admitted: Row[] };
 
 export type ClaimByIdReply = Row | 'not_due' | 'parked' | 'paused' | 'held' | 'finished' | 'unknown';
 
+interface Named {
+  tenant: string;
+  name: string;
+}
+
+export interface FireMessage {
+  request: Omit<FireRequest, 'job'>;
+  /** The tick's job; null: the tick is passed over. */
+  group: GroupMessage | null;
+  at: number;
+  now: number;
+}
+
 /** Every call that the thread answers, with what goes in and what comes out. */
 export interface Calls {
-  insert(input: { groups: GroupMessage[]; at: number }): InsertReply[];
+  insert(input: { groups: GroupMessage[]; at: number; now: number }): InsertReply[];
   get(input: readonly JobKey[]): (Row | null)[];
   list(input: JobQuery): { rows: Row[]; cursor: string | null };
   count(input: { filter: JobFilter; atMost: number }): number;
   claim(input: readonly ClaimRequest[]): Row[][];
   claimById(input: ClaimByIdRequest): ClaimByIdReply[];
-  apply(input: { changes: ChangeMessage[]; at: number }): ApplyReply[];
+  apply(input: { changes: ChangeMessage[]; at: number; now: number }): ApplyReply[];
   extend(input: readonly ExtendRequest[]): ExtendAnswer[];
-  due(input: DueQuery): { rows: Row[]; nextAt: number | null };
+  due(input: DueQuery): { rows: Row[]; crons: CronRecord[]; admitted: Row[]; nextAt: number | null };
   prune(input: PruneRequest): PruneAnswer;
   readEvents(input: EventQuery): EventPage;
   endOfEvents(input: null): string;
   listQueues(input: string): QueueInfo[];
-  setPaused(input: QueueInfo): QueueInfo;
-  setLimit(input: LimitSettings): { admitted: number };
+  queueStats(input: Named & { atMost: number }): QueueStats | null;
+  setPaused(input: Named & { paused: boolean }): QueueInfo;
+  setQueueLimit(input: Named & { limit: LimitRule | null }): QueueInfo;
+  setLimit(input: { tenant: string; key: string; rule: LimitRule; now: number }): { admitted: number };
   getLimit(input: { tenant: string; key: string }): LimitInfo | null;
-  advance(input: { tenant: string; parent: string; now: number }): Row[];
+  getWorkflow(input: JobKey): WorkflowRecord | null;
+  listWorkflows(input: Parameters<WorkflowStore['list']>[0]): Page<WorkflowRecord>;
+  meet(input: Family): Row[];
+  waiting(input: Family): Row[];
+  parents(input: Family): ParentResult[][];
+  hasUnfinished(input: JobKey): boolean;
+  moveWorkflow(input: { request: Omit<MoveRequest, 'jobs'>; groups: GroupMessage[]; at: number }): boolean;
+  putCron(input: CronRecord): CronRecord;
+  getCron(input: Named): CronRecord | null;
+  listCrons(input: string): CronRecord[];
+  removeCron(input: Named): CronRecord | null;
+  fireCron(input: FireMessage): 'fired' | 'lost';
   beat(input: WorkerBeat): WorkerDirective;
   direct(input: { tenant: string; id: string; directive: WorkerDirective }): WorkerInfo | null;
   listWorkers(input: string): WorkerInfo[];

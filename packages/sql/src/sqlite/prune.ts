@@ -6,14 +6,18 @@ export function prune(session: Session, request: Input<'prune'>): PruneAnswer {
   const { finishedBefore, deadBefore, eventsBefore, limit } = request;
   const finished = pruneJobs(session, 0, finishedBefore, limit);
   const jobs = finished + pruneJobs(session, 1, deadBefore, limit - finished);
-  const events = pruneEvents(session, eventsBefore, limit - jobs);
+  const workflows = Number(session.sql['prune-workflows'].run(finishedBefore, limit - jobs).changes);
+  const events = pruneEvents(session, eventsBefore, limit - jobs - workflows);
   const left = session.sql['prune-left'].get<[number]>(finishedBefore, deadBefore, eventsBefore)!;
   return { jobs, events, more: left[0] === 1 };
 }
 
 function pruneJobs({ sql }: Session, dead: 0 | 1, before: number, limit: number): number {
-  const removed = sql['prune-jobs'].all<[string, string, string | null]>(dead, before, limit);
-  for (const [tenant, id, workflowId] of removed) if (workflowId !== null) sql['forget-edges'].run(tenant, id);
+  const removed = sql['prune-jobs'].all<[string, string, string | null, string | null]>(dead, before, limit);
+  for (const [tenant, id, workflowId, uniqueKey] of removed) {
+    if (workflowId !== null) sql['forget-edges'].run(tenant, id);
+    if (uniqueKey !== null) sql['unique-forget'].run(tenant, uniqueKey, id);
+  }
   return removed.length;
 }
 

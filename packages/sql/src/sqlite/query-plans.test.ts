@@ -29,15 +29,42 @@ const HOT: [QueryName, string[]][] = [
   ['run-of', [ONE_ROW]],
   ['job-by-id', [ONE_ROW]],
   ['extend-job', [ONE_ROW]],
+  ['row-before', [ONE_ROW]],
   ['due', ['SEARCH jobs USING INDEX jobs_due (next_at<?)']],
-  ['due-after', ['SEARCH jobs USING COVERING INDEX jobs_due (next_at>?)']],
-  ['parked-oldest', ['SEARCH jobs USING INDEX jobs_parked (tenant=? AND limit_key=?)']],
+  ['crons-due', ['SEARCH crons USING INDEX crons_due (next_at<?)']],
+  ['limits-due', ['SEARCH limits USING COVERING INDEX limits_due (next_at<?)']],
+  ['parked-next', ['SEARCH jobs USING INDEX jobs_parked (tenant=? AND limit_key=?)']],
   ['admit', [ONE_ROW]],
+  ['limit-get', ['SEARCH limits USING PRIMARY KEY (tenant=? AND key=?)']],
+  ['limit-use', ['SEARCH limits USING PRIMARY KEY (tenant=? AND key=?)']],
+  ['queue-gate', ['SEARCH queues USING PRIMARY KEY (tenant=? AND name=?)']],
+  ['queue-shift', ['SEARCH queues USING PRIMARY KEY (tenant=? AND name=?)']],
+  ['queue-first', ['SEARCH jobs USING INDEX jobs_ready (tenant=? AND queue=? AND rank>?)']],
+  ['forget-edges', ['SEARCH edges USING INDEX edges_child (tenant=? AND child=?)']],
+  ['workflow-list-in-state', ['SEARCH workflows USING INDEX workflows_state (tenant=? AND state=?)']],
+  ['unique-owner', ['SEARCH unique_keys USING PRIMARY KEY (tenant=? AND key=?)']],
+];
+
+const UNDER_AN_EXISTS: [QueryName, string][] = [
+  ['parked-any', 'SEARCH jobs USING INDEX jobs_parked (tenant=? AND limit_key=?)'],
+  ['parked-count', 'SEARCH jobs USING INDEX jobs_parked (tenant=? AND limit_key=?)'],
+  ['workflow-unfinished', 'SEARCH jobs USING INDEX jobs_unfinished (tenant=? AND workflow_id=?)'],
+  ['children-free', 'SEARCH other USING COVERING INDEX edges_unmet (tenant=? AND child=?)'],
+  ['children-free', 'SEARCH edges USING PRIMARY KEY (tenant=? AND parent=?)'],
+  ['children-waiting', 'SEARCH edges USING PRIMARY KEY (tenant=? AND parent=?)'],
+  ['parents', 'SEARCH edges USING COVERING INDEX edges_child (tenant=? AND child=?)'],
+  ['due-after', 'SEARCH jobs USING COVERING INDEX jobs_due (next_at>?)'],
+  ['due-after', 'SEARCH crons USING COVERING INDEX crons_due (next_at>?)'],
+  ['due-after', 'SEARCH limits USING COVERING INDEX limits_due (next_at>?)'],
 ];
 
 describe('query plans', () => {
   it.each(HOT)('%s goes straight to its rows and passes no finished ones', (name, expected) => {
     expect(planOf(name)).toEqual(expected);
+  });
+
+  it.each(UNDER_AN_EXISTS)('%s asks its index', (name, expected) => {
+    expect(planOf(name)).toContain(expected);
   });
 
   it('the indexes that hot statements walk hold no finished rows', () => {
@@ -70,9 +97,13 @@ describe('query plans', () => {
   });
 });
 
-/** The segments are read from their first on, as far as a limit allows; `sqlite_sequence` has a single row. */
+/**
+ * The segments are read from their first on, as far as a limit allows; `sqlite_sequence` has a single row, and of the
+ * queues with a limit only the first is asked for.
+ */
 const SCANS: Partial<Record<QueryName, string[]>> = {
   'prune-left': ['SCAN event_segments'],
+  'queues-any-limited': ['SCAN queues USING INDEX queues_limited'],
   'segments-old': ['SCAN event_segments'],
   'segments-span': ['SCAN sqlite_sequence'],
 };

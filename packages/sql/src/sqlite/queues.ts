@@ -1,17 +1,79 @@
-import type { QueueInfo } from '@waybill/core';
+import type { LimitRule, QueueInfo, QueueStats } from '@waybill/core';
+import { isSamePeriod, type RuleCells, ruleCells, ruleOf } from './limit-rows.ts';
+import type { Input } from './protocol.ts';
+import { countFrom } from './read.ts';
 import type { Session } from './session.ts';
-
-export function isPaused({ sql }: Session, tenant: string, name: string): boolean {
-  return sql['queue-is-paused'].get(tenant, name) !== undefined;
-}
+import { ACTIVE, PARKED, PENDING, READY, RETRYABLE, SCHEDULED, type Source } from './sources.ts';
 
 export function listQueues({ sql }: Session, tenant: string): QueueInfo[] {
-  const rows = sql['queue-list'].all<[string, number]>(tenant);
-  return rows.map(([name, paused]) => ({ tenant, name, paused: paused === 1 }));
+  const rows = sql['queue-list'].all<[string, number, ...RuleCells]>(tenant);
+  return rows.map(([name, paused, ...rule]) => ({ tenant, name, paused: paused === 1, limit: ruleOf(...rule) }));
 }
 
-export function setPaused(session: Session, { tenant, name, paused }: QueueInfo): QueueInfo {
+interface Queue {
+  info: QueueInfo;
+  active: number;
+  starts: string | null;
+  ended: { completed: number; cancelled: number; discarded: number };
+}
+
+type QueueCells = [number, ...RuleCells, number, string | null, number, number, number];
+
+function read({ sql }: Session, tenant: string, name: string): Queue | null {
+  const found = sql['queue-get'].get<QueueCells>(tenant, name);
+  if (found === undefined) return null;
+  const [paused, concurrency, rateLimit, ratePeriodMs, active, starts, completed, cancelled, discarded] = found;
+  const info = { tenant, name, paused: paused === 1, limit: ruleOf(concurrency, rateLimit, ratePeriodMs) };
+  return { info, active, starts, ended: { completed, cancelled, discarded } };
+}
+
+const infoOf = (session: Session, tenant: string, name: string): QueueInfo =>
+  read(session, tenant, name)?.info ?? { tenant, name, paused: false, limit: null };
+
+export function queueStats(session: Session, { tenant, name, atMost }: Input<'queueStats'>): QueueStats | null {
+  const queue = read(session, tenant, name);
+  if (queue === null) return null;
+  const { info, active, ended } = queue;
+  const count = (source: Source) => countFrom(session, source, { tenant, queues: [name] }, atMost);
+  return {
+    ...info,
+    available: count(READY),
+    parked: count(PARKED),
+    scheduled: count(SCHEDULED),
+    retryable: count(RETRYABLE),
+    pending: count(PENDING),
+    active: info.limit === null ? count(ACTIVE) : Math.min(active, atMost),
+    ...ended,
+    oldestAt: session.sql['queue-first'].get<[number | null]>(tenant, name)?.[0] ?? null,
+  };
+}
+
+export function setPaused(session: Session, { tenant, name, paused }: Input<'setPaused'>): QueueInfo {
   session.sql[paused ? 'queue-pause' : 'queue-resume'].run(tenant, name);
   if (!paused) session.wake(name);
-  return { tenant, name, paused };
+  return infoOf(session, tenant, name);
+}
+
+export function setQueueLimit(session: Session, { tenant, name, limit }: Input<'setQueueLimit'>): QueueInfo {
+  const before = read(session, tenant, name);
+  // Taking away what was never there makes no queue.
+  if (before !== null || limit !== null) writeRule(session, tenant, name, before, limit);
+  session.queueLimitsChanged();
+  session.wake(name);
+  return infoOf(session, tenant, name);
+}
+
+/** Runs are counted only while there is a limit, so a first one begins with counting those under way. */
+function writeRule(
+  { sql }: Session,
+  tenant: string,
+  name: string,
+  before: Queue | null,
+  limit: LimitRule | null,
+): void {
+  const was = before?.info.limit ?? null;
+  const counted = () => sql['queue-active'].get<[number]>(tenant, name)![0];
+  const active = limit === null ? 0 : was === null ? counted() : before!.active;
+  const starts = isSamePeriod(was, limit) ? (before?.starts ?? null) : null;
+  sql['queue-rule'].run(tenant, name, ...ruleCells(limit), active, starts);
 }

@@ -5,7 +5,7 @@ import { add, claimRequest, openStore } from './testing/temp-store.ts';
 describe('list', () => {
   it('finds the same jobs whether a state has few rows or many', async () => {
     const store = await openStore({ path: ':memory:' });
-    await store.limits.set({ tenant: '', key: 'k', concurrency: 1 });
+    await store.limits.set('', 'k', { concurrency: 1, rate: null }, Date.now());
     const few = await add(store, { queue: 'a' }, { queue: 'b', limitKey: 'k' }, { queue: 'a', limitKey: 'k' });
     const filter = { tenant: '', states: ['available'], queues: ['a', 'b'] } as const;
     const newest = few.map(({ id }) => id).reverse();

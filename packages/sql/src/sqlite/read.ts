@@ -1,66 +1,10 @@
-import { type JobFilter, type JobState, WaybillError } from '@waybill/core';
+import type { JobFilter } from '@waybill/core';
+import { readCursor, writeCursor } from './cursor.ts';
 import type { Input, Output } from './protocol.ts';
 import { prepare, type Query, type QueryName, readQuery } from './queries.ts';
 import { AT, type Cell, type Row } from './rows.ts';
 import type { Session } from './session.ts';
-
-/** An index that holds few rows, and what a row must be to stand in it. */
-interface Source {
-  index: string;
-  where: string;
-  /** Every row in it is in this state, so nobody needs to look. */
-  state?: JobState;
-  /** Gives its rows in the order of ids. */
-  sorted: boolean;
-}
-
-const READY: Source = { index: 'jobs_ready', where: 'rank is not null', state: 'available', sorted: false };
-const PARKED: Source = {
-  index: 'jobs_parked',
-  where: `state = 'available' and rank is null and limit_key is not null`,
-  state: 'available',
-  sorted: false,
-};
-const SCHEDULED: Source = {
-  index: 'jobs_due',
-  where: `next_at is not null and state = 'scheduled'`,
-  state: 'scheduled',
-  sorted: false,
-};
-const RETRYABLE: Source = {
-  index: 'jobs_due',
-  where: `next_at is not null and state = 'retryable'`,
-  state: 'retryable',
-  sorted: false,
-};
-const ACTIVE: Source = { index: 'jobs_active', where: `state = 'active'`, state: 'active', sorted: false };
-const PENDING: Source = { index: 'jobs_pending', where: `state = 'pending'`, state: 'pending', sorted: true };
-const CANCELLED: Source = {
-  index: 'jobs_unsuccessful',
-  where: `state = 'cancelled' and dead = 0`,
-  state: 'cancelled',
-  sorted: true,
-};
-const DISCARDED: Source = {
-  index: 'jobs_unsuccessful',
-  where: `state = 'discarded' and dead = 0`,
-  state: 'discarded',
-  sorted: true,
-};
-const DEAD: Source = { index: 'jobs_unsuccessful', where: `state = 'discarded' and dead = 1`, sorted: true };
-const WORKFLOW: Source = { index: 'jobs_workflow', where: 'workflow_id = ?6', sorted: true };
-
-/** No row stands in two of these, so that answers can be put together. */
-const SOURCES: Readonly<Record<JobState, readonly Source[] | null>> = {
-  scheduled: [SCHEDULED],
-  available: [READY, PARKED],
-  pending: [PENDING],
-  active: [ACTIVE],
-  completed: null,
-  retryable: [RETRYABLE],
-  cancelled: [CANCELLED],
-  discarded: [DISCARDED, DEAD],
-};
+import { DEAD, READY, SOURCES, type Source, WORKFLOW } from './sources.ts';
 
 /** So many rows are sorted in no time; where there are more, the newest jobs are likely to be among them. */
 const FEW = 2000;
@@ -83,11 +27,13 @@ export function list(session: Session, { filter, limit, cursor }: Input<'list'>)
 
 export function count(session: Session, { filter, atMost }: Input<'count'>): number {
   let found = 0;
-  for (const source of sourcesOf(filter) ?? [null]) {
-    const query = statement(session, 'count', source, filter);
-    found += query.get<[number]>(...filterCells(filter, source), atMost - found)![0];
-  }
+  for (const source of sourcesOf(filter) ?? [null]) found += countFrom(session, source, filter, atMost - found);
   return found;
+}
+
+/** Counts the rows of one index; null: of the table. */
+export function countFrom(session: Session, source: Source | null, filter: JobFilter, atMost: number): number {
+  return statement(session, 'count', source, filter).get<[number]>(...filterCells(filter, source), atMost)![0];
 }
 
 /** The indexes that hold every row which the filter lets through; null: only the table does. */
@@ -108,8 +54,7 @@ function sourcesOf({ states, dead, workflowId }: JobFilter): Source[] | null {
 function isMany(session: Session, source: Source, filter: JobFilter): boolean {
   if (source.sorted) return false;
   const all: JobFilter = { tenant: filter.tenant, ...(filter.queues ? { queues: filter.queues } : {}) };
-  const [found] = statement(session, 'count', source, all).get<[number]>(...filterCells(all, source), FEW)!;
-  return found >= FEW;
+  return countFrom(session, source, all, FEW) >= FEW;
 }
 
 const prepared = new WeakMap<Session, Map<string, Query>>();
@@ -148,13 +93,5 @@ function filterCells(filter: JobFilter, source: Source | null): Cell[] {
 }
 
 const listCell = (values: readonly string[] | undefined): Cell => (values ? JSON.stringify(values) : null);
-
-const writeCursor = (id: string): string => Buffer.from(id).toString('base64url');
-
-function readCursor(cursor: string): string {
-  const id = Buffer.from(cursor, 'base64url').toString();
-  if (writeCursor(id) === cursor) return id;
-  throw new WaybillError('invalid_request', 'The cursor was not made by this store.');
-}
 
 const newestFirst = (a: Row, b: Row): number => (a[AT.id] < b[AT.id] ? 1 : -1);

@@ -4,7 +4,15 @@ import { prepareAll, type Queries } from './queries.ts';
 /** A segment is read as a whole, so it stays small however much one transaction did. */
 const EVENTS_PER_SEGMENT = 1000;
 
-/** What the calls of one transaction share: the statements, and what is to be told once it is committed. */
+const ENDS = ['completed', 'cancelled', 'discarded'];
+
+interface End {
+  tenant: string;
+  queue: string;
+  state: string;
+}
+
+/** What the calls of one transaction share: the statements, and what is written and told once at its end. */
 export class Session {
   readonly db: DatabaseSync;
   readonly sql: Queries;
@@ -13,6 +21,8 @@ export class Session {
   #newQueues: string[] = [];
   #events: string[] = [];
   #newestAt = 0;
+  #ends: End[] = [];
+  #anyLimited: boolean | null = null;
   #woken = new Set<string>();
 
   constructor(db: DatabaseSync) {
@@ -24,12 +34,15 @@ export class Session {
     this.#events = [];
     this.#newestAt = 0;
     this.#newQueues = [];
+    this.#ends = [];
+    this.#anyLimited = null;
     this.#woken = new Set();
     this.db.exec(`begin ${mode}`);
   }
 
-  /** Writes the log and commits; answers the queues that may have got something to claim. */
+  /** Writes totals and log and commits; answers the queues that may have got something to claim. */
   commit(): string[] {
+    this.#writeTotals();
     for (let from = 0; from < this.#events.length; from += EVENTS_PER_SEGMENT) {
       const part = this.#events.slice(from, from + EVENTS_PER_SEGMENT);
       this.sql['segment-append'].run(this.#newestAt, part.length, `[${part.join(',')}]`);
@@ -50,6 +63,7 @@ export class Session {
   attempt<T>(work: () => T): T {
     const events = this.#events.length;
     const queues = this.#newQueues.length;
+    const ends = this.#ends.length;
     this.db.exec('savepoint attempt');
     try {
       const answer = work();
@@ -60,6 +74,8 @@ export class Session {
       this.db.exec('release attempt');
       this.#events.length = events;
       this.#newQueues.length = queues;
+      this.#ends.length = ends;
+      this.#anyLimited = null;
       throw error;
     }
   }
@@ -77,9 +93,41 @@ export class Session {
 
   /** Sees to it that the queue is listed; costs nothing once this thread has seen it. */
   noteQueue(tenant: string, name: string): void {
-    const key = `${tenant}\n${name}`;
+    const key = keyOf(tenant, name);
     if (this.#knownQueues.has(key) || this.#newQueues.includes(key)) return;
     this.sql['queue-note'].run(tenant, name);
     this.#newQueues.push(key);
   }
+
+  /** A job has ended. Totals are written with the commit, one row per queue however many ended. */
+  noteEnd(tenant: string, queue: string, state: string): void {
+    this.#ends.push({ tenant, queue, state });
+  }
+
+  #writeTotals(): void {
+    const totals = new Map<string, [tenant: string, queue: string, ...counts: number[]]>();
+    for (const { tenant, queue, state } of this.#ends) {
+      const key = keyOf(tenant, queue);
+      const row = totals.get(key) ?? [tenant, queue, ...ENDS.map(() => 0)];
+      const column = 2 + ENDS.indexOf(state);
+      row[column] = (row[column] as number) + 1;
+      totals.set(key, row);
+    }
+    for (const row of totals.values()) this.sql['queue-totals'].run(...row);
+  }
+
+  /**
+   * Whether a queue of this file has a limit: only then it matters where a job comes from and goes to. Asked once per
+   * transaction and not kept any longer, since other processes may set one.
+   */
+  hasLimitedQueues(): boolean {
+    this.#anyLimited ??= this.sql['queues-any-limited'].get<[number]>()![0] === 1;
+    return this.#anyLimited;
+  }
+
+  queueLimitsChanged(): void {
+    this.#anyLimited = null;
+  }
 }
+
+const keyOf = (tenant: string, name: string): string => `${tenant}\n${name}`;

@@ -6,6 +6,7 @@ import {
   type ClaimByIdRequest,
   type ClaimRequest,
   type Clock,
+  type CronStore,
   type DueAnswer,
   type DueQuery,
   type EventLog,
@@ -34,6 +35,7 @@ import {
 } from '@waybill/core';
 import { newestAt } from './event-codec.ts';
 import { applyAnswer, changeMessage, groupMessage, insertAnswer } from './messages.ts';
+import { cronStore, eventLog, limitStore, queueStore, workerStore, workflowStore } from './parts.ts';
 import { IN_MEMORY } from './protocol.ts';
 import { fromRow } from './rows.ts';
 import { ThreadLink } from './thread-link.ts';
@@ -85,6 +87,7 @@ class SqliteStore implements Store {
   readonly limits: LimitStore;
   readonly workflows: WorkflowStore;
   readonly workers: WorkerStore;
+  readonly crons: CronStore;
   readonly #link: ThreadLink;
 
   constructor(link: ThreadLink, clock: Clock, isShared: boolean) {
@@ -97,33 +100,20 @@ class SqliteStore implements Store {
       parallelFlushes: 2,
       ordering: 'strict',
       search: true,
+      eventLagMs: 0,
       wakesAcrossProcesses: isShared,
     };
-    this.events = {
-      read: (query) => link.call('readEvents', query),
-      end: () => link.call('endOfEvents', null),
-    };
-    this.queues = {
-      list: (tenant) => link.call('listQueues', tenant),
-      setPaused: (tenant, name, paused) => link.call('setPaused', { tenant, name, paused }),
-    };
-    this.limits = {
-      set: (settings) => link.call('setLimit', settings),
-      get: (tenant, key) => link.call('getLimit', { tenant, key }),
-    };
-    this.workflows = {
-      advance: async (request) => ({ dispatched: (await link.call('advance', request)).map(fromRow) }),
-    };
-    this.workers = {
-      beat: (beat) => link.call('beat', beat),
-      direct: (tenant, id, directive) => link.call('direct', { tenant, id, directive }),
-      list: (tenant) => link.call('listWorkers', tenant),
-    };
+    this.events = eventLog(link);
+    this.queues = queueStore(link);
+    this.limits = limitStore(link);
+    this.workflows = workflowStore(link);
+    this.workers = workerStore(link);
+    this.crons = cronStore(link, clock);
   }
 
   async insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
     const at = Math.max(0, ...groups.map(({ jobs }) => newestAt(jobs)));
-    const replies = await this.#link.call('insert', { groups: groups.map(groupMessage), at });
+    const replies = await this.#link.call('insert', { groups: groups.map(groupMessage), at, now: this.clock.now() });
     return replies.map((reply, index) => insertAnswer(reply, groups[index]!));
   }
 
@@ -156,7 +146,7 @@ class SqliteStore implements Store {
 
   async apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
     const at = newestAt(changes);
-    const replies = await this.#link.call('apply', { changes: changes.map(changeMessage), at });
+    const replies = await this.#link.call('apply', { changes: changes.map(changeMessage), at, now: this.clock.now() });
     return replies.map(applyAnswer);
   }
 
@@ -165,8 +155,8 @@ class SqliteStore implements Store {
   }
 
   async due(query: DueQuery): Promise<DueAnswer> {
-    const { rows, nextAt } = await this.#link.call('due', query);
-    return { jobs: rows.map(fromRow), nextAt };
+    const { rows, admitted, ...answer } = await this.#link.call('due', query);
+    return { ...answer, jobs: rows.map(fromRow), admitted: admitted.map(fromRow) };
   }
 
   prune(request: PruneRequest): Promise<PruneAnswer> {

@@ -1,5 +1,6 @@
 import { apply } from './apply.ts';
 import { claim, claimById } from './claim.ts';
+import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { due } from './due.ts';
 import { endOfEvents, readEvents } from './events.ts';
 import { extend } from './extend.ts';
@@ -7,11 +8,11 @@ import { insert } from './insert.ts';
 import { getLimit, setLimit } from './limits.ts';
 import type { Input, Output, Verb } from './protocol.ts';
 import { prune } from './prune.ts';
-import { listQueues, setPaused } from './queues.ts';
+import { listQueues, queueStats, setPaused, setQueueLimit } from './queues.ts';
 import { count, get, list } from './read.ts';
 import type { Session } from './session.ts';
 import { beat, direct, listWorkers } from './workers.ts';
-import { advance } from './workflows.ts';
+import { getWorkflow, hasUnfinished, listWorkflows, meet, moveWorkflow, parents, waiting } from './workflows.ts';
 
 /** What the thread does for each call. Each runs inside a transaction that the call loop began. */
 export const VERBS: { readonly [V in Verb]: (session: Session, input: Input<V>) => Output<V> } = {
@@ -28,25 +29,46 @@ export const VERBS: { readonly [V in Verb]: (session: Session, input: Input<V>) 
   readEvents,
   endOfEvents,
   listQueues,
+  queueStats,
   setPaused,
+  setQueueLimit,
   setLimit,
   getLimit,
-  advance,
+  getWorkflow,
+  listWorkflows,
+  meet,
+  waiting,
+  parents,
+  hasUnfinished,
+  moveWorkflow,
+  putCron,
+  getCron,
+  listCrons,
+  removeCron,
+  fireCron,
   beat,
   direct,
   listWorkers,
   ping: () => null,
 };
 
+/** Not `due`, which lets in what a rate held up. */
 const READING: ReadonlySet<Verb> = new Set([
   'get',
   'list',
   'count',
-  'due',
   'readEvents',
   'endOfEvents',
   'listQueues',
+  'queueStats',
   'getLimit',
+  'getWorkflow',
+  'listWorkflows',
+  'waiting',
+  'parents',
+  'hasUnfinished',
+  'getCron',
+  'listCrons',
   'listWorkers',
   'ping',
 ]);

@@ -1,35 +1,72 @@
-import { transition } from '@waybill/core';
-import { encodeEvent } from './event-codec.ts';
-import { admit } from './limits.ts';
-import type { Input } from './protocol.ts';
-import { AT, fromRow, mutableCells, type Row } from './rows.ts';
+import type { InsertGroup, JobState, Json, ParentResult, WorkflowRecord } from '@waybill/core';
+import { readCursor, writeCursor } from './cursor.ts';
+import { insertGroup } from './insert.ts';
+import type { Input, Output } from './protocol.ts';
+import { AT, type Row } from './rows.ts';
 import type { Session } from './session.ts';
+import { type WorkflowCells, workflowCells, workflowOf } from './workflow-rows.ts';
 
-export function advance(session: Session, { tenant, parent, now }: Input<'advance'>): Row[] {
-  const { sql } = session;
-  const row = sql['job-by-id'].get(tenant, parent);
-  const dispatched: Row[] = [];
-  if (row?.[AT.state] === 'completed') {
-    for (const [child] of sql['remove-edges'].all<[string]>(tenant, parent)) {
-      const activated = activate(session, tenant, child, now);
-      if (activated) dispatched.push(activated);
-    }
-  }
-  sql.advanced.run(tenant, parent);
-  return dispatched;
+type Entry = NonNullable<InsertGroup['workflow']>;
+
+/** Makes the workflow of a group, or counts further nodes of one; false when that one does not run. */
+export function enterWorkflow({ sql }: Session, tenant: string, workflow: Entry, nodes: number): boolean {
+  if ('join' in workflow) return sql['workflow-join'].run(tenant, workflow.join, nodes).changes !== 0;
+  sql['workflow-create'].run(...workflowCells(workflow.create));
+  return true;
 }
 
-/** Makes a child available that waits for nobody any more. */
-function activate(session: Session, tenant: string, id: string, now: number): Row | null {
+export function getWorkflow({ sql }: Session, { tenant, id }: Input<'getWorkflow'>): WorkflowRecord | null {
+  const found = sql['workflow-get'].get<WorkflowCells>(tenant, id);
+  return found ? workflowOf(found) : null;
+}
+
+export function listWorkflows({ sql }: Session, query: Input<'listWorkflows'>): Output<'listWorkflows'> {
+  const { tenant, states, limit, cursor } = query;
+  const before = cursor === undefined ? null : readCursor(cursor);
+  const rows = states
+    ? [...new Set(states)].flatMap((state) =>
+        sql['workflow-list-in-state'].all<WorkflowCells>(tenant, before, limit + 1, state),
+      )
+    : sql['workflow-list'].all<WorkflowCells>(tenant, before, limit + 1);
+  const found = rows.map(workflowOf).sort((a, b) => (a.id < b.id ? 1 : -1));
+  const items = found.slice(0, limit);
+  return found.length > limit ? { items, cursor: writeCursor(items.at(-1)!.id) } : { items };
+}
+
+export function meet(session: Session, { tenant, ids }: Input<'meet'>): Row[] {
   const { sql } = session;
-  if (sql['has-edges'].get<[number]>(tenant, id)?.[0] === 1) return null;
-  const before = sql['job-by-id'].get(tenant, id);
-  const after = before && transition(fromRow(before), { do: 'activate' }, now);
-  if (!after) return null;
-  const { job, events } = after;
-  sql['apply-by-version'].run(...mutableCells(job), tenant, id, before[AT.version], before[AT.nextAt]);
-  session.log(events.map(encodeEvent), now);
-  if (job.rank !== null) session.wake(job.queue);
-  if (job.limitKey !== null) admit(session, tenant, job.limitKey);
-  return sql['job-by-id'].get(tenant, id) ?? null;
+  const completed = ids.filter((id) => sql['row-before'].get<[string, number]>(tenant, id)?.[0] === 'completed');
+  for (const id of completed) sql['edges-meet'].run(tenant, id);
+  return eachOnce(completed.flatMap((id) => sql['children-free'].all(tenant, id)));
+}
+
+export function waiting({ sql }: Session, { tenant, ids }: Input<'waiting'>): Row[] {
+  return eachOnce(ids.flatMap((id) => sql['children-waiting'].all(tenant, id)));
+}
+
+const eachOnce = (rows: readonly Row[]): Row[] => [...new Map(rows.map((row) => [row[AT.id], row])).values()];
+
+/** A parent that was pruned has nothing left to tell. */
+export function parents({ sql }: Session, { tenant, ids }: Input<'parents'>): ParentResult[][] {
+  return ids.map((child) =>
+    sql.parents.all<[string, string | null, string, string | null]>(tenant, child).map(([id, node, state, result]) => ({
+      id,
+      node,
+      state: state as JobState,
+      result: result === null ? null : (JSON.parse(result) as Json),
+    })),
+  );
+}
+
+export function hasUnfinished({ sql }: Session, { tenant, id }: Input<'hasUnfinished'>): boolean {
+  return sql['workflow-unfinished'].get<[number]>(tenant, id)![0] === 1;
+}
+
+export function moveWorkflow(session: Session, { request, groups, at }: Input<'moveWorkflow'>): boolean {
+  const { tenant, id, from, to, now } = request;
+  const finishedAt = to === 'running' ? null : now;
+  if (session.sql['workflow-move'].run(tenant, id, from, to, finishedAt).changes === 0) return false;
+  // Each on its own: one that is there already must not keep the others out.
+  for (const group of groups) insertGroup(session, group, at, now);
+  return true;
 }

@@ -1,3 +1,6 @@
--- When the sweep must look again, behind the rows that it was given.
--- Parameters: 1 number of rows given.
-select next_at from jobs where next_at is not null order by next_at limit 1 offset ?1
+-- When the sweep must look again, behind the jobs and the crons that it was given.
+-- Parameters: 1 number of jobs given, 2 number of crons given.
+select
+  (select next_at from jobs where next_at is not null order by next_at limit 1 offset ?1),
+  (select next_at from crons where next_at is not null and enabled = 1 order by next_at limit 1 offset ?2),
+  (select next_at from limits where next_at is not null order by next_at limit 1)

@@ -1,2 +1,2 @@
 -- Parameters: 1 tenant, 2 key.
-select concurrency, holders from limits where tenant = ?1 and key = ?2
+select concurrency, rate_limit, rate_period_ms, holders, unclaimed, starts from limits where tenant = ?1 and key = ?2

@@ -6,4 +6,4 @@ delete from jobs where rowid in (
   order by finished_at
   limit ?3
 )
-returning tenant, id, workflow_id
+returning tenant, id, workflow_id, unique_key

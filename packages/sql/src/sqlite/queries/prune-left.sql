@@ -4,3 +4,8 @@ select
   exists (select 1 from jobs where dead = 0 and finished_at < ?1 and next_at is null)
   or exists (select 1 from jobs where dead = 1 and finished_at < ?2 and next_at is null)
   or coalesce((select at from event_segments order by id limit 1), ?3) < ?3
+  or exists (
+    select 1 from workflows
+    where finished_at < ?1
+      and not exists (select 1 from jobs where jobs.tenant = workflows.tenant and workflow_id = workflows.id)
+  )

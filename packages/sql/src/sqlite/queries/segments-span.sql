@@ -1,5 +1,5 @@
--- The oldest segment kept, at or behind the given one, and the newest ever written.
--- Parameters: 1 segment.
+-- The oldest segment kept, its first event, and the newest segment ever written.
 select
-  (select id from event_segments where id >= ?1 order by id limit 1),
+  (select min(id) from event_segments),
+  (select first from event_segments where id = (select min(id) from event_segments)),
   coalesce((select seq from sqlite_sequence where name = 'event_segments'), 0)

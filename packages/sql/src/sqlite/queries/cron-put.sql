@@ -1,0 +1,12 @@
+-- Creates a cron, or replaces one that keeps its creation time and what it has done so far.
+-- Parameters: a CronRow, column by column (cron-rows.ts).
+insert into crons (
+  tenant, name, expression, timezone, overlap, misfire, catch_up_limit, enabled, description, template, next_at,
+  last_at, last_job_id, runs, created_at, version
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict do update set
+  expression = excluded.expression, timezone = excluded.timezone, overlap = excluded.overlap,
+  misfire = excluded.misfire, catch_up_limit = excluded.catch_up_limit, enabled = excluded.enabled,
+  description = excluded.description, template = excluded.template, next_at = excluded.next_at,
+  version = max(excluded.version, crons.version + 1)
+returning *
