@@ -18,8 +18,10 @@ function applyOne(state: MemoryState, change: Change): ApplyAnswer {
 
   const { tenant, id, createdAt, spec, limitKey } = stored;
   state.write({ ...change.job, tenant, id, createdAt, spec }, change.events);
-  // Giving a slot back and asking for one are the same here: whoever is first in line gets what is free now.
-  const admitted = change.slot && limitKey !== null ? admit(state, tenant, limitKey) : [];
+  // Giving a slot back and asking for one are the same here: whoever is first in line gets what is free now. The
+  // rows are asked too, since a caller that read the job as parked cannot know that it was admitted meanwhile.
+  const moves = change.slot !== undefined || (stored.holdsSlot && !change.job.holdsSlot);
+  const admitted = moves && limitKey !== null ? admit(state, tenant, limitKey) : [];
   return { status: 'applied', repeated: false, admitted };
 }
 
@@ -28,7 +30,7 @@ function judge(stored: Job, { expect, job }: Change): 'fits' | 'repeated' | 'los
     return stored.version === expect.version && stored.nextAt === expect.nextAt ? 'fits' : 'lost';
   }
   if (holdsLease(stored, expect)) return 'fits';
-  const sameRun = stored.run === expect.run && stored.claimId === expect.claimId && stored.state !== 'active';
+  const sameRun = stored.run === expect.run && stored.claimId === expect.claimId;
   return sameRun && stored.outcome === job.outcome ? 'repeated' : 'lost';
 }
 

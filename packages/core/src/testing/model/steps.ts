@@ -37,7 +37,7 @@ export type Step =
   | { do: 'settle'; plans: SettlePlan[] }
   | { do: 'extend'; lease: Pick; by: 'token' | 'worker' | 'anyone'; leaseMs: number | null }
   | { do: 'command'; job: Pick; command: 'cancel' | 'activate' | 'replay' | 'forget' }
-  | { do: 'cancelLate'; job: Pick }
+  | { do: 'cancelLate'; job: Pick; between: 'heartbeat' | 'claim' }
   | { do: 'sweep' }
   | { do: 'pause' | 'resume'; tenant: string; queue: string }
   | { do: 'limit'; tenant: string; key: string; concurrency: number }
@@ -142,7 +142,10 @@ const WEIGHTED: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
       command: fc.constantFrom('cancel', 'activate', 'replay', 'replay', 'forget'),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: is('cancelLate'), job: pick }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: is('cancelLate'), job: pick, between: fc.constantFrom('heartbeat', 'claim') }),
+  },
   { weight: 4, arbitrary: fc.record({ do: is('sweep') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('pause', 'resume', 'resume'), tenant, queue }) },
   {

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../json.ts';
+import type { NewJob } from './insert.ts';
+
+export const OVERLAP_POLICIES = ['skip', 'allow', 'cancel_previous'] as const;
+/** What to do when a tick comes while the job of the tick before has not finished. */
+export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
+
+export const MISFIRE_POLICIES = ['run_once', 'skip', 'catch_up'] as const;
+/** What to do about ticks that nobody was there to fire. */
+export type MisfirePolicy = (typeof MISFIRE_POLICIES)[number];
+
+/** A schedule that makes jobs. */
+export interface CronRecord {
+  tenant: string;
+  name: string;
+  expression: string;
+  timezone: string;
+  overlap: OverlapPolicy;
+  misfire: MisfirePolicy;
+  /** Ticks that `catch_up` makes up for at most; the newest of them. */
+  catchUpLimit: number;
+  enabled: boolean;
+  description: string | null;
+  /** The job of each tick, as a producer would send it. */
+  template: JsonObject;
+  /** Null while it is disabled. */
+  nextAt: number | null;
+  lastAt: number | null;
+  lastJobId: string | null;
+  runs: number;
+  createdAt: number;
+  /** Grows with every change by a person, so that a tick of the old schedule cannot be fired by the new one. */
+  version: number;
+}
+
+export interface FireRequest {
+  tenant: string;
+  name: string;
+  /** The cron must still be as it was read. */
+  expected: { version: number; nextAt: number };
+  /** When it fires next. */
+  nextAt: number | null;
+  /** The tick that is being dealt with. */
+  tick: number;
+  /** Absent: the tick is passed over. */
+  job?: NewJob;
+}
+
+export interface CronStore {
+  /** Creates or replaces by name; a replaced one keeps its creation time and its counts. */
+  put(cron: CronRecord): Promise<CronRecord>;
+  get(tenant: string, name: string): Promise<CronRecord | null>;
+  /** By name. */
+  list(tenant: string): Promise<CronRecord[]>;
+  /** Answers what was removed; null when there was nothing. */
+  remove(tenant: string, name: string): Promise<CronRecord | null>;
+  /** Moves the cron on and inserts the tick's job in one transaction; `lost` when somebody else was faster. */
+  fire(request: FireRequest): Promise<'fired' | 'lost'>;
+}
