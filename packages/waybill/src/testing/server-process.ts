@@ -8,9 +8,9 @@ const BIN = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
 export class ServerProcess {
   readonly url: string;
   readonly #child: ChildProcess;
-  readonly #output: () => string;
+  readonly #output: Output;
 
-  private constructor(url: string, child: ChildProcess, output: () => string) {
+  private constructor(url: string, child: ChildProcess, output: Output) {
     this.url = url;
     this.#child = child;
     this.#output = output;
@@ -22,22 +22,18 @@ export class ServerProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, WAYBILL_LOG: 'warn', ...env },
     });
-    let printed = '';
-    const url = await new Promise<string>((resolve, reject) => {
-      const read = (chunk: Buffer) => {
-        printed += String(chunk);
-        const ready = /^waybill ready on (\S+)/m.exec(printed);
-        if (ready) resolve(ready[1]!);
-      };
-      child.stdout.on('data', read);
-      child.stderr.on('data', read);
-      child.once('exit', (code) => reject(new Error(`waybill ended with ${code}: ${printed}`)));
-    });
-    return new ServerProcess(url, child, () => printed);
+    const output = new Output(child);
+    const [, url] = await output.waitFor(/^waybill ready on (\S+)/m);
+    return new ServerProcess(url!, child, output);
+  }
+
+  /** Resolves once the process has printed something like this. */
+  async printed(pattern: RegExp): Promise<void> {
+    await this.#output.waitFor(pattern);
   }
 
   get output(): string {
-    return this.#output();
+    return this.#output.text;
   }
 
   /** Sends the signal and waits for the end; answers the exit code, null when the signal killed it. */
@@ -59,5 +55,34 @@ export class ServerProcess {
       ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     });
     return { status: response.status, body: (await response.json()) as T };
+  }
+}
+
+/** Everything that a process has printed so far. */
+class Output {
+  text = '';
+  readonly #child: ChildProcess;
+  readonly #changed = new EventTarget();
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    const read = (chunk: Buffer) => {
+      this.text += String(chunk);
+      this.#changed.dispatchEvent(new Event('changed'));
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+  }
+
+  waitFor(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(this.text);
+        if (found) resolve(found);
+      };
+      this.#changed.addEventListener('changed', look);
+      this.#child.once('exit', (code) => reject(new Error(`waybill ended with ${code}: ${this.text}`)));
+      look();
+    });
   }
 }

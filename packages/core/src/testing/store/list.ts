@@ -11,6 +11,8 @@ async function listAll(bench: Bench, filter: JobFilter, limit: number): Promise<
     expect(page.items.length).toBeLessThanOrEqual(limit);
     found.push(...page.items);
     if (page.cursor === undefined) return found;
+    // A cursor that stands still would be followed for ever.
+    expect(page.cursor).not.toBe(cursor);
     cursor = page.cursor;
   }
 }

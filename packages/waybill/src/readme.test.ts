@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+test('the lines of the README run as they stand there', () => {
+  const [, code] = /```js\n([\s\S]*?)```/.exec(readFileSync(path.join(root, 'README.md'), 'utf8'))!;
+  // Inside of the repository, so that the package is found under its own name.
+  const folder = mkdtempSync(path.join(root, '.readme-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(path.join(folder, 'hello.mjs'), code!);
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['hello.mjs'], { cwd: folder, encoding: 'utf8' });
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^enqueued \S+ available\nworking on .*welcome.* attempt 1\ncompleted \{ sent: true \}\n$/);
+});

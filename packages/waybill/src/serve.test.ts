@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { ServerProcess } from './testing/server-process.ts';
+
+const BIN = fileURLToPath(new URL('../bin/waybill.js', import.meta.url));
+const folder = mkdtempSync(path.join(tmpdir(), 'waybill-serve-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const store = (name: string) => `sqlite:${path.join(folder, name)}`;
+const serve = (name: string, ...more: string[]) =>
+  ServerProcess.start(['serve', '--store', store(name), '--port', '0', ...more]);
+const run = (...args: string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+};
+const job = { type: 'a.b', args: [], options: { queue: 'q' } };
+
+test('prints one ready line once it answers', async () => {
+  const server = await serve('ready.db');
+  onTestFinished(async () => void (await server.end('SIGKILL')));
+  expect(server.output).toMatch(/^waybill ready on http:\/\/127\.0\.0\.1:\d+ \(store sqlite:.*\)\n$/);
+  expect((await server.call('GET', '/ready')).status).toBe(200);
+});
+
+test('guarantee 11: SIGTERM lets requests under way finish, ends long polls and exits with 0', async () => {
+  const server = await serve('drain.db');
+  await server.call('POST', '/ojs/v1/jobs', job);
+  const waiting = server.call('POST', '/ojs/v1/workers/fetch', { queues: ['empty'], wait_ms: 30_000 });
+  const enqueued = Array.from({ length: 50 }, () => server.call('POST', '/ojs/v1/jobs', job));
+  await enqueued[0];
+  const ended = server.end('SIGTERM');
+  const answers = await Promise.allSettled(enqueued);
+  expect((await waiting).body).toMatchObject({ jobs: [] });
+  expect(await ended).toBe(0);
+
+  const again = await serve('drain.db');
+  onTestFinished(async () => void (await again.end('SIGKILL')));
+  const stored = answers.filter((answer) => answer.status === 'fulfilled' && answer.value.status === 201).length + 1;
+  const { body } = await again.call<{ jobs: unknown[] }>('POST', '/ojs/v1/workers/fetch', {
+    queues: ['q'],
+    count: 100,
+  });
+  expect(body.jobs.length).toBeGreaterThanOrEqual(stored);
+});
+
+test('two servers share one file: what one takes in, the other gives out at once', async () => {
+  const [one, two] = [await serve('shared.db'), await serve('shared.db')];
+  onTestFinished(async () => void (await Promise.all([one.end('SIGKILL'), two.end('SIGKILL')])));
+  const waiting = two.call<{ jobs: { id: string }[] }>('POST', '/ojs/v1/workers/fetch', {
+    queues: ['q'],
+    wait_ms: 20_000,
+  });
+  const { body } = await one.call<{ job: { id: string } }>('POST', '/ojs/v1/jobs', job);
+  expect((await waiting).body.jobs.map(({ id }) => id)).toEqual([body.job.id]);
+});
+
+test('refuses to listen beyond loopback, and says what to do', () => {
+  const { status, stderr } = run('serve', '--store', store('open.db'), '--host', '0.0.0.0', '--port', '0');
+  expect(status).toBe(1);
+  expect(stderr).toContain('--no-auth');
+});
+
+test('a port that is taken is named; dev takes another one', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void taken.close());
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address() as AddressInfo;
+  const { status, stderr } = run('serve', '--store', store('port.db'), '--port', String(port));
+  expect(status).toBe(1);
+  expect(stderr).toContain(String(port));
+});
+
+test('dev shows a sample job going through to completed', async () => {
+  const server = await ServerProcess.start(['dev', '--store', store('dev.db'), '--port', '0']);
+  onTestFinished(async () => void (await server.end('SIGKILL')));
+  await server.printed(/sample\.hello \S+ completed #1/);
+  expect(await server.end('SIGTERM')).toBe(0);
+});
+
+test.each([
+  [['frobnicate'], 2, 'no command'],
+  [['serve', '--frob'], 2, '--frob'],
+  [['serve', '--port', 'eighty'], 2, 'port'],
+  [['serve', '--store', 'redis://localhost'], 2, 'redis'],
+  [['serve', '--store', 'nothing'], 2, 'scheme'],
+])('%j ends with exit code %d and a hint', (args, code, text) => {
+  const { status, stderr } = run(...args);
+  expect(status).toBe(code);
+  expect(stderr).toContain(text);
+  expect(stderr).not.toContain('    at ');
+});
+
+test('a file that is no database is refused in one line', () => {
+  const file = path.join(folder, 'text.db');
+  writeFileSync(file, 'this is not a database, it is only text that goes on for a while '.repeat(100));
+  const { status, stderr } = run('serve', '--store', `sqlite:${file}`, '--port', '0');
+  expect(status).toBe(1);
+  expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+});
+
+test('--help and --version', () => {
+  expect(run('--help').stdout).toContain('waybill serve');
+  expect(run('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
