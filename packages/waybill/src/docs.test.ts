@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const docs = path.join(root, 'docs');
+// Inside of the repository, so that the packages are found under their own names.
+const folder = mkdtempSync(path.join(root, '.docs-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const examples = readdirSync(docs)
+  .filter((file) => file.endsWith('.md'))
+  .flatMap((file) => {
+    const blocks = [...readFileSync(path.join(docs, file), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)];
+    return blocks.map(([, code], index) => ({ name: `${file} ${index + 1}`, code: code! }));
+  });
+
+test('there are examples to run', () => {
+  expect(examples.length).toBeGreaterThan(5);
+});
+
+test.each(examples)('$name runs as it stands there', ({ name, code }) => {
+  const file = path.join(folder, `${name.replaceAll(/\W+/g, '-')}.mjs`);
+  writeFileSync(file, code);
+  const { status, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8', timeout: 25_000 });
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+});
