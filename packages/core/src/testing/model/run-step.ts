@@ -221,23 +221,16 @@ async function command(world: World, step: StepOf<'command'>): Promise<void> {
   });
 }
 
-/** Somebody comes between reading the row and writing it. */
-async function cancelLate(world: World, { job, between }: StepOf<'cancelLate'>): Promise<void> {
-  const key = world.pick(await world.inState(between === 'claim' ? 'available' : 'active'), job);
+/** A heartbeat comes between reading the row and writing it. */
+async function cancelLate(world: World, step: StepOf<'cancelLate'>): Promise<void> {
+  const key = world.pick(await world.inState('active'), step.job);
   if (!key) return;
-  const { tenant, id } = key;
-  const lease = { claimId: world.nextClaimId(), workerId: 'w1', leaseMs: 30_000, now: world.now };
-  if (between === 'claim') world.claims.push({ tenant, queues: [], limit: 0, ...lease });
-  const came = await world.both('cancel late', async (store) => {
+  await world.both('cancel late', async (store) => {
     const [row] = await store.get([key]);
-    const change = versionChange(row!, { do: 'cancel' }, world.now)!;
-    const [first] =
-      between === 'claim'
-        ? await store.claimById({ tenant, ids: [id], ...lease })
-        : await store.extend([{ ...key, by: 'anyone', leaseMs: 12_345, now: world.now }]);
-    return { first, second: tidy(await store.apply([change])) };
+    const change = row && versionChange(row, { do: 'cancel' }, world.now);
+    const beat = await store.extend([{ ...key, by: 'anyone', leaseMs: 12_345, now: world.now }]);
+    return change ? [beat, tidy(await store.apply([change]))] : null;
   });
-  if (came.first?.status === 'claimed') world.leases.push(came.first.job);
 }
 
 /** The sweep never sleeps past the moment in which a rate lets go, so what waits for it is admitted in time. */

