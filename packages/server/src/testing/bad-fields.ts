@@ -57,7 +57,15 @@ export const BAD_FIELDS: BadFields[] = [
         ...[{ states: [] }, { states: ['odd'] }, { period: 'PT0S' }, { period: 'P36500D' }, { on_conflict: 'explode' }],
       ],
       'options.rate_limit': [
-        ...['x', [], 1, {}, { key: 'a', throttle: 5 }, { key: long(1_025), concurrency: 1 }, { key: 'a b', concurrency: 1 }],
+        ...[
+          'x',
+          [],
+          1,
+          {},
+          { key: 'a', throttle: 5 },
+          { key: long(1_025), concurrency: 1 },
+          { key: 'a b', concurrency: 1 },
+        ],
         ...[{ concurrency: 0 }, { max_per_second: 0 }, { rate: 0 }, { rate: { limit: 1, period: 'P36500D' } }],
         ...[
           { max_per_second: 1, max_per_minute: 1, rate: 1 },
