@@ -1,11 +1,10 @@
 import type { ErrorInput, Outcome } from '@waybill/core';
+import type { Deadlines } from './deadlines.ts';
 import type { HeldRun } from './held-run.ts';
 import type { ResolvedWorkerOptions } from './options.ts';
-import { backoffMs, codeOf, mayRepeat, within } from './patience.ts';
+import { backoffMs, codeOf, mayRepeat } from './patience.ts';
 
-const ANSWER_WITHIN_MS = 30_000;
-
-type SettleParts = Pick<ResolvedWorkerOptions, 'jobs' | 'clock' | 'logger'>;
+export type SettleParts = Pick<ResolvedWorkerOptions, 'jobs' | 'clock' | 'logger'> & { deadlines: Deadlines };
 
 /**
  * Writes what a run came to. Repeated until the server answers: the token makes a repetition harmless, and giving up
@@ -17,12 +16,12 @@ export async function settleRun(
   parts: SettleParts,
   giveUp: AbortSignal,
 ): Promise<boolean> {
-  const { jobs, clock, logger } = parts;
+  const { jobs, clock, logger, deadlines } = parts;
   const { job, token } = run.lease;
   const call = { id: job.id, tenant: job.tenant, leaseToken: token, outcome };
   for (let failures = 1; ; failures += 1) {
     try {
-      await within(ANSWER_WITHIN_MS, clock, jobs.settle(call), giveUp);
+      await deadlines.within(jobs.settle(call));
       return true;
     } catch (error) {
       if (!mayRepeat(error)) return refused(run, outcome, error, parts, giveUp);

@@ -2,18 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Lease, WaybillError, type WorkerDirective } from '@waybill/core';
 import { claimLoop } from './claim-loop.ts';
+import { Deadlines } from './deadlines.ts';
 import { inProcess, OBEY_MS, serverNow } from './execute/in-process.ts';
 import { execute, UNKNOWN_TASK_SNOOZE_MS } from './execute/pipeline.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HeldRun, HeldRuns } from './held-run.ts';
 import { type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from './options.ts';
 import { Bell } from './patience.ts';
-import { settleRun } from './settle-run.ts';
+import { type SettleParts, settleRun } from './settle-run.ts';
 
 /** While runs take longer than this on average, jobs claimed ahead would only wait here. */
 const AHEAD_BELOW_MS = 1_000;
 /** Weight of the newest run in the average. */
 const NEWEST = 0.1;
+/** How long a settle may take before it is made again. */
+const SETTLED_WITHIN_MS = 30_000;
 /** How long a stop waits for its last outcomes to be written. */
 const LAST_WORDS_MS = 5_000;
 
@@ -25,6 +28,7 @@ export class Worker {
   readonly #waiting: HeldRun[] = [];
   readonly #work = new Set<Promise<void>>();
   readonly #heartbeat: Heartbeat;
+  readonly #settling: SettleParts;
   readonly #changed = new Bell();
   readonly #stopping = new AbortController();
   readonly #hurry = new AbortController();
@@ -44,6 +48,8 @@ export class Worker {
     const newId = () => `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
     this.#options = resolveWorkerOptions(options, newId);
     this.id = this.#options.id;
+    const deadlines = new Deadlines(SETTLED_WITHIN_MS, this.#options.clock, this.#giveUp.signal);
+    this.#settling = { ...this.#options, deadlines };
     this.#heartbeat = new Heartbeat({
       ...this.#options,
       held: this.#held,
@@ -169,7 +175,7 @@ export class Worker {
         if (outcome?.kind === 'failed') {
           logger.warn({ ...run.fields, error: outcome.error }, `A run of task '${run.fields.task}' failed.`);
         }
-        if (outcome !== null) await settleRun(run, outcome, this.#options, this.#giveUp.signal);
+        if (outcome !== null) await settleRun(run, outcome, this.#settling, this.#giveUp.signal);
       },
     });
     this.#release(run);
@@ -194,7 +200,7 @@ export class Worker {
   #handBack(run: HeldRun): void {
     run.state = 'settling';
     const error = { code: 'worker_stopped', message: 'The worker stopped before it started the job.' };
-    const settled = settleRun(run, { kind: 'requeued', error }, this.#options, this.#giveUp.signal);
+    const settled = settleRun(run, { kind: 'requeued', error }, this.#settling, this.#giveUp.signal);
     this.#track(settled.then(() => this.#release(run)));
   }
 

@@ -57,10 +57,11 @@ export async function inProcess(run: Validated, control: RunControl, parts: InPr
     hasEnded = true;
     return end;
   });
-  const over = new AbortController();
-  void timeOut(task.policy.timeout ?? null, run, control, clock, over.signal);
-  const end = await Promise.race([handler, untilAborted(signal, over.signal)]);
-  over.abort();
+  const stopTimer = startTimeout(run, control, clock);
+  const abort = watchAbort(signal);
+  const end = await Promise.race([handler, abort.came]);
+  abort.forget();
+  stopTimer();
 
   const last = signal.aborted ? await obeyed(handler, signal.reason, clock) : end;
   context.close({ goesOn: !hasEnded });
@@ -96,29 +97,36 @@ async function call(
   }
 }
 
+/** Given as the reason of our own signals: without one, each abort makes an exception that nobody looks at. */
+const OVER = 'over';
+const noTimer = () => {};
+
 /** Counted from the claim, as the server does; a job that names no timeout gets its task's, from now. */
-async function timeOut(
-  own: number | null,
-  { lease: { job }, task }: Validated,
-  { claimedAt, aborter }: RunControl,
-  clock: Clock,
-  over: AbortSignal,
-): Promise<void> {
-  const ms = job.timeoutMs ?? own;
-  if (ms === null) return;
-  const until = (job.timeoutMs === null ? clock.monotonic() : claimedAt) + ms;
-  // A timer may be shorter than asked for: none lasts longer than 25 days.
-  while (!over.aborted && clock.monotonic() < until) await clock.sleep(until - clock.monotonic(), over);
-  if (over.aborted) return;
-  aborter.abort(new WaybillError('timeout', `Task '${task.name}' exceeded its timeout of ${ms} ms.`));
+function startTimeout({ lease: { job }, task }: Validated, control: RunControl, clock: Clock): () => void {
+  const ms = job.timeoutMs ?? task.policy.timeout ?? null;
+  if (ms === null) return noTimer;
+  const until = (job.timeoutMs === null ? clock.monotonic() : control.claimedAt) + ms;
+  const over = new AbortController();
+  const late = () => new WaybillError('timeout', `Task '${task.name}' exceeded its timeout of ${ms} ms.`);
+  void sleepUntil(until, clock, over.signal).then(() => {
+    if (!over.signal.aborted) control.aborter.abort(late());
+  });
+  return () => over.abort(OVER);
 }
 
-function untilAborted(signal: AbortSignal, over: AbortSignal): Promise<null> {
-  return new Promise((resolve) => {
-    const tell = () => resolve(null);
-    if (signal.aborted) tell();
-    signal.addEventListener('abort', tell, { once: true, signal: over });
+/** A timer may be shorter than asked for: none lasts longer than 25 days. */
+async function sleepUntil(until: number, clock: Clock, over: AbortSignal): Promise<void> {
+  while (!over.aborted && clock.monotonic() < until) await clock.sleep(until - clock.monotonic(), over);
+}
+
+function watchAbort(signal: AbortSignal): { came: Promise<null>; forget(): void } {
+  let tell: () => void = () => {};
+  const came = new Promise<null>((resolve) => {
+    tell = () => resolve(null);
   });
+  if (signal.aborted) tell();
+  else signal.addEventListener('abort', tell, { once: true });
+  return { came, forget: () => signal.removeEventListener('abort', tell) };
 }
 
 /** At a stop the handler gets a moment to end well; a lost or timed-out run is over whatever it does. */
