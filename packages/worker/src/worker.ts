@@ -13,6 +13,7 @@ import { type SettleParts, settleRun } from './settle-run.ts';
 
 /** While runs take longer than this on average, jobs claimed ahead would only wait here. */
 const AHEAD_BELOW_MS = 1_000;
+const LARGE_STOCK = 32;
 /** Weight of the newest run in the average. */
 const NEWEST = 0.1;
 /** How long a settle may take before it is made again. */
@@ -76,7 +77,7 @@ export class Worker {
     this.#heartbeat.start();
     this.#claims = claimLoop({
       ...this.#options,
-      room: () => concurrency + this.#ahead() - this.#held.size,
+      room: () => this.#room(),
       pause: () => this.#pause.signal,
       stopping: this.#stopping.signal,
       changed: this.#changed,
@@ -123,6 +124,13 @@ export class Worker {
 
   async #idle(): Promise<void> {
     while (this.#work.size > 0) await Promise.all(this.#work);
+  }
+
+  /** How many jobs to claim now. Half of a large stock is used up first: few large claims cost less than many small. */
+  #room(): number {
+    const ahead = this.#ahead();
+    if (ahead >= LARGE_STOCK && this.#waiting.length > ahead / 2) return 0;
+    return this.#options.concurrency + ahead - this.#held.size;
   }
 
   #ahead(): number {
