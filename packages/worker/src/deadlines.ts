@@ -39,13 +39,18 @@ export class Deadlines {
 
   async #watch(): Promise<void> {
     this.#watching = true;
-    for (const waiting of this.#waiting) {
-      const left = waiting.until - this.#clock.monotonic();
+    // Taken anew each time: an iterator that is kept over a wait keeps everything that was deleted meanwhile.
+    for (let first = this.#first(); first !== undefined; first = this.#first()) {
+      const left = first.until - this.#clock.monotonic();
       if (left > 0) await this.#clock.sleep(left, this.#giveUp);
-      if (!this.#waiting.delete(waiting)) continue;
-      waiting.fail(new WaybillError('timeout', `No answer came within ${this.#ms} ms.`));
+      else if (this.#waiting.delete(first))
+        first.fail(new WaybillError('timeout', `No answer came within ${this.#ms} ms.`));
     }
     this.#watching = false;
+  }
+
+  #first(): Waiting | undefined {
+    return this.#waiting.values().next().value;
   }
 
   #failAll(): void {
