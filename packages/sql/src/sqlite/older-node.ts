@@ -7,7 +7,6 @@ interface ObjectStatement {
   run(...values: unknown[]): { changes: number | bigint };
   get(...values: unknown[]): object | undefined;
   all(...values: unknown[]): object[];
-  iterate(...values: unknown[]): Iterable<object>;
 }
 
 let isCurrent: boolean | undefined;
@@ -42,8 +41,5 @@ export function prepareForOlderNode(db: DatabaseSync, text: string): Query {
       return row && toArray<T>(row);
     },
     all: <T extends Cell[]>(...values: Cell[]) => statement.all(...bound(values)).map((row) => toArray<T>(row)),
-    iterate: function* <T extends Cell[]>(...values: Cell[]) {
-      for (const row of statement.iterate(...bound(values))) yield toArray<T>(row);
-    },
   };
 }

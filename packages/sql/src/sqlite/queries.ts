@@ -86,8 +86,6 @@ export interface Query {
   run(...parameters: Cell[]): { changes: number | bigint };
   get<T extends Cell[] = Row>(...parameters: Cell[]): T | undefined;
   all<T extends Cell[] = Row>(...parameters: Cell[]): T[];
-  /** Reads no further than the caller goes. */
-  iterate<T extends Cell[] = Row>(...parameters: Cell[]): Iterable<T>;
 }
 
 export type Queries = Readonly<Record<QueryName, Query>>;
