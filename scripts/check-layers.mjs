@@ -8,7 +8,8 @@ const PACKAGES = {
   client: ['core'],
   sql: ['core'],
   server: ['core', 'client'],
-  waybill: ['core', 'client', 'sql', 'server'],
+  worker: ['core', 'client'],
+  waybill: ['core', 'client', 'sql', 'server', 'worker'],
 };
 
 /** Inside core: folders whose rules must stay free of everything around them. */

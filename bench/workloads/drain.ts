@@ -1,18 +1,23 @@
+import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { newJobId, type Waybill } from '@waybill/core';
-import { ARGS, inFlight, JOB, withEngine } from '../ours.ts';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { newJobId } from '@waybill/core';
+import { connect, task } from 'waybill';
+import { ARGS, JOB, withEngine } from '../ours.ts';
 import { BATCH, RawTable } from '../raw.ts';
 import { elapsed, percentile, type Task, type Workload } from '../result.ts';
 
 const JOBS = 100_000;
-const PER_CALL = 1_000;
-const CONCURRENCY = 24;
+const CONCURRENCY = 100;
+const PREFETCH = 500;
 const SPEC = JSON.stringify({ args: ARGS, meta: {} });
 
-async function fill(waybill: Waybill, jobs: number): Promise<void> {
-  const batch = Array(PER_CALL).fill(JOB);
-  for (let made = 0; made < jobs; made += PER_CALL) await waybill.jobs.enqueueMany(batch);
+const FILL = fileURLToPath(new URL('../fill.ts', import.meta.url));
+
+async function fill(folder: string, jobs: number): Promise<void> {
+  await promisify(execFile)(process.execPath, [FILL, folder, String(jobs)]);
 }
 
 function fillRaw(table: RawTable, jobs: number): void {
@@ -23,33 +28,30 @@ function fillRaw(table: RawTable, jobs: number): void {
     );
 }
 
-/** A worker's loop without handlers: claims ahead, settles each job by itself. */
-async function work(waybill: Waybill, jobs: number): Promise<number> {
-  const ahead: Awaited<ReturnType<Waybill['jobs']['claim']>> = [];
-  let claiming: Promise<void> | undefined;
-  let left = jobs;
-  const claim = async () => {
-    ahead.push(...(await waybill.jobs.claim({ queues: ['bench'], count: BATCH, leaseMs: 30_000 })));
-    claiming = undefined;
-  };
-  const begun = performance.now();
-  await inFlight(CONCURRENCY * 10, async () => {
-    if (left <= 0) return false;
-    if (ahead.length < BATCH) claiming ??= claim();
-    const lease = ahead.shift();
-    if (lease === undefined) {
-      await claiming;
-      return left > 0;
-    }
-    left -= 1;
-    await waybill.jobs.settle({
-      id: lease.job.id,
-      leaseToken: lease.token,
-      outcome: { kind: 'completed', result: null },
-    });
-    return true;
+/** The worker as a user has it, with a handler that does nothing. */
+async function work(folder: string, jobs: number): Promise<number> {
+  const waybill = await connect(`sqlite:${path.join(folder, 'bench.db')}`);
+  let done = 0;
+  let finish: () => void = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
   });
-  return elapsed(begun);
+  const noop = task('bench.job', {
+    queue: 'bench',
+    run: async () => {
+      done += 1;
+      if (done === jobs) finish();
+      return null;
+    },
+  });
+  const begun = performance.now();
+  const worker = waybill.work([noop], { concurrency: CONCURRENCY, prefetch: PREFETCH });
+  await finished;
+  // The last outcomes are written before the worker has stopped.
+  await worker.stop();
+  const seconds = elapsed(begun);
+  await waybill.close();
+  return seconds;
 }
 
 function workRaw(table: RawTable): number {
@@ -60,16 +62,12 @@ function workRaw(table: RawTable): number {
 
 export const drain: Workload = {
   systems: {
-    waybill: ({ folder, scale }) =>
-      withEngine(folder, async (waybill) => {
-        const jobs = Math.round(JOBS * scale);
-        await fill(waybill, jobs);
-        return {
-          jobs,
-          seconds: await work(waybill, jobs),
-          settings: `no-op jobs, ${CONCURRENCY * 10} settles in flight, claims of ${BATCH} ahead`,
-        };
-      }),
+    waybill: async ({ folder, scale }) => {
+      const jobs = Math.round(JOBS * scale);
+      await fill(folder, jobs);
+      const settings = `one worker process, no-op handler, concurrency ${CONCURRENCY}, prefetch ${PREFETCH}`;
+      return { jobs, seconds: await work(folder, jobs), settings };
+    },
     raw: async ({ folder, scale }: Task) => {
       const jobs = Math.round(JOBS * scale);
       const table = new RawTable(folder);
@@ -128,14 +126,12 @@ export const drainHistory: Workload = {
       // The engine makes the file, so that it is its own; the history goes in while it is closed.
       await withEngine(folder, async () => {});
       addHistory(folder, count);
-      return withEngine(folder, async (waybill) => {
-        await fill(waybill, jobs);
-        return {
-          jobs,
-          seconds: await work(waybill, jobs),
-          settings: `${count} finished and ${count} scheduled rows beside`,
-        };
-      });
+      await fill(folder, jobs);
+      return {
+        jobs,
+        seconds: await work(folder, jobs),
+        settings: `${count} finished and ${count} scheduled rows beside`,
+      };
     },
     'without-history': drain.systems['waybill']!,
   },

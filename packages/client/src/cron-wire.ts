@@ -1,6 +1,6 @@
 import type { CronRecord, JsonObject, MisfirePolicy, OverlapPolicy } from '@waybill/core';
 import { present } from './present.ts';
-import { toRfc3339 } from './time.ts';
+import { fromRfc3339, toRfc3339 } from './time.ts';
 
 /** A schedule as the API shows it. */
 export interface WireCron {
@@ -38,3 +38,23 @@ export function cronToWire(cron: CronRecord): WireCron {
     job_template: cron.template,
   };
 }
+
+/** The wire carries neither the id of the last job (null) nor the version (0). */
+export const cronFromWire = (wire: WireCron): CronRecord => ({
+  tenant: '',
+  name: wire.name,
+  expression: wire.expression,
+  timezone: wire.timezone,
+  overlap: wire.overlap_policy,
+  misfire: wire.misfire_policy,
+  catchUpLimit: wire.catch_up_limit,
+  enabled: wire.enabled,
+  description: wire.description ?? null,
+  template: wire.job_template,
+  nextAt: fromRfc3339(wire.next_run_at),
+  lastAt: fromRfc3339(wire.last_run_at),
+  lastJobId: null,
+  runs: wire.run_count,
+  createdAt: Date.parse(wire.created_at),
+  version: 0,
+});

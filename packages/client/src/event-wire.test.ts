@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '@waybill/core';
 import { expect, test } from 'vitest';
-import { eventToWire } from './event-wire.ts';
+import { eventFromWire, eventToWire } from './event-wire.ts';
 
 const EVENT: LoggedEvent = {
   type: 'job.started',
@@ -34,4 +34,9 @@ test('data of a worker cannot pass for facts of the row, and its source is a val
   const wire = eventToWire({ ...EVENT, source: 'worker 1/a', data: { queue: 'other', run: 9 } });
   expect(wire.data).toEqual({ job_type: 'email.send', queue: 'mail', attempt: 1, run: 2 });
   expect(wire.source).toBe('ojs://waybill/workers/worker%201%2Fa');
+});
+
+test('a client reads back what a server wrote, whoever the source is', () => {
+  for (const source of ['server', 'worker 1/a_b', 'ä'])
+    expect(eventFromWire(JSON.parse(JSON.stringify(eventToWire({ ...EVENT, source }))))).toEqual({ ...EVENT, source });
 });

@@ -33,3 +33,24 @@ export function eventToWire(event: LoggedEvent): WireEvent {
 
 const sourceOf = ({ source }: LoggedEvent): string =>
   source === 'server' ? 'ojs://waybill/server' : `ojs://waybill/workers/${encodeURIComponent(source)}`;
+
+const WORKERS = 'ojs://waybill/workers/';
+
+/** What eventToWire made. Data of a worker that passed for facts of the row is lost on the way there. */
+export function eventFromWire(wire: WireEvent): LoggedEvent {
+  const { job_type, queue, attempt, run, ...data } = wire.data;
+  return {
+    type: wire.type,
+    tenant: '',
+    jobId: wire.subject,
+    jobType: String(job_type),
+    queue: String(queue),
+    run: Number(run),
+    attempt: Number(attempt),
+    source: wire.source.startsWith(WORKERS) ? decodeURIComponent(wire.source.slice(WORKERS.length)) : 'server',
+    sequence: Number(wire.id.slice(wire.id.lastIndexOf('_') + 1)),
+    at: Date.parse(wire.time),
+    data,
+    cursor: wire.cursor,
+  };
+}

@@ -3,9 +3,11 @@
 export type { WireCron } from './cron-wire.ts';
 export { ERROR_TABLE, type ErrorFacts, errorFromWire, type WireError } from './error-wire.ts';
 export type { WireEvent } from './event-wire.ts';
+export { jobFromWire } from './job-from-wire.ts';
 export type { WireJob, WireJobError } from './job-wire.ts';
 export type { WireLimit, WireLimitRule } from './limit-wire.ts';
 export type { WireQueue, WireQueueCounts, WireQueueStats } from './queue-wire.ts';
+export type { WireWorker } from './worker-wire.ts';
 export type { WireWorkflow, WireWorkflowMetadata } from './workflow-wire.ts';
 
 // What servers need to speak it.
@@ -17,4 +19,5 @@ export { classIn, jobToWire, type RunFacts } from './job-wire.ts';
 export { limitRuleToWire, limitToWire } from './limit-wire.ts';
 export { queueCounts, queueToWire } from './queue-wire.ts';
 export { toRfc3339 } from './time.ts';
+export { workerToWire } from './worker-wire.ts';
 export { workflowToWire } from './workflow-wire.ts';

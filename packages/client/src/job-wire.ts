@@ -10,6 +10,7 @@ export interface WireJobError {
   message: string;
   retryable?: boolean;
   attempt: number;
+  run: number;
   occurred_at: string;
   details?: Json;
 }
@@ -51,6 +52,12 @@ export interface WireJob {
   /** The workflow that this job is a node of, and its name there. */
   workflow_id?: string;
   node?: string;
+  /** True when it was given up and kept for repair; else absent. */
+  dead_letter?: boolean;
+  /** Who runs it, while it is `active`, until when, and how much a heartbeat adds. */
+  worker_id?: string;
+  lease_expires_at?: string;
+  lease_ms?: number;
   /** Names the run that a worker was given; only in answers to a fetch. */
   lease_token?: string;
   /** What the nodes before this one came to; only in answers to a fetch. */
@@ -69,6 +76,10 @@ const OURS: ReadonlySet<string> = new Set([
   'retry',
   'run',
   'node',
+  'dead_letter',
+  'worker_id',
+  'lease_expires_at',
+  'lease_ms',
 ]);
 
 /** What only the worker of a run is told. */
@@ -105,6 +116,8 @@ export function jobToWire(job: Job, { leaseToken, parentResults }: RunFacts = {}
     ...present('result', job.result),
     ...present('workflow_id', job.workflowId),
     ...present('node', job.node),
+    ...present('dead_letter', job.dead || undefined),
+    ...(job.state === 'active' && leaseOf(job)),
     ...present('lease_token', job.state === 'active' ? leaseToken : undefined),
     ...present('parent_results', parentResults),
   };
@@ -126,6 +139,13 @@ function timesOf(job: Job) {
   };
 }
 
+/** A worker paces its heartbeats by this, and people see who has the job. */
+const leaseOf = (job: Job) => ({
+  ...present('worker_id', job.workerId),
+  ...present('lease_expires_at', rendered(job.leaseUntil)),
+  ...present('lease_ms', job.leaseMs),
+});
+
 /** An absolute expiry is given back letter by letter, as the suites want it; a relative one means nothing later on. */
 function expiryOf(job: Job): string | undefined {
   if (job.expiresAt === null) return undefined;
@@ -140,6 +160,7 @@ function errorToWire(error: JobError): WireJobError {
     message: error.message,
     ...present('retryable', error.retryable),
     attempt: error.attempt,
+    run: error.run,
     occurred_at: toRfc3339(error.occurredAt),
     ...present('details', error.details),
   };

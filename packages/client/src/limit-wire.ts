@@ -23,3 +23,13 @@ export function limitRuleToWire({ concurrency, rate }: LimitRule): WireLimitRule
 export function limitToWire({ key, rule, holders, parked }: LimitInfo): WireLimit {
   return { key, ...(rule && limitRuleToWire(rule)), holders, parked };
 }
+
+export const limitRuleFromWire = ({ concurrency, rate }: WireLimitRule): LimitRule => ({
+  concurrency: concurrency ?? null,
+  rate: rate === undefined ? null : { limit: rate.limit, periodMs: rate.period_ms },
+});
+
+export function limitFromWire({ key, holders, parked, ...rule }: WireLimit): LimitInfo {
+  const isRuled = rule.concurrency !== undefined || rule.rate !== undefined;
+  return { tenant: '', key, rule: isRuled ? limitRuleFromWire(rule) : null, holders, parked };
+}

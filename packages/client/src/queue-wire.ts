@@ -1,6 +1,7 @@
 import type { QueueInfo, QueueStats } from '@waybill/core';
-import { limitRuleToWire, type WireLimitRule } from './limit-wire.ts';
+import { limitRuleFromWire, limitRuleToWire, type WireLimitRule } from './limit-wire.ts';
 import { present } from './present.ts';
+import { fromRfc3339, toRfc3339 } from './time.ts';
 
 export interface WireQueue {
   name: string;
@@ -14,6 +15,8 @@ export interface WireQueue {
 export interface WireQueueCounts {
   /** Jobs that wait for a limit included. */
   available: number;
+  /** How many of these wait for a limit. */
+  parked: number;
   active: number;
   scheduled: number;
   retryable: number;
@@ -25,9 +28,14 @@ export interface WireQueueCounts {
   depth: number;
   /** How long the job that is next in line has been available; absent when there is none. */
   oldest_age_ms?: number;
+  /** The same as a moment. */
+  oldest_at?: string;
 }
 
-export interface WireQueueStats extends WireQueue, WireQueueCounts {}
+export interface WireQueueStats extends WireQueue, WireQueueCounts {
+  /** True when nobody ever used the queue; else absent. */
+  unused?: boolean;
+}
 
 export function queueToWire({ name, paused, limit }: QueueInfo): WireQueue {
   return { name, status: paused ? 'paused' : 'active', paused, ...(limit && { limit: limitRuleToWire(limit) }) };
@@ -39,6 +47,7 @@ export function queueCounts(stats: QueueStats, now: number): WireQueueCounts {
   const age = oldestAt === null ? null : Math.max(0, now - oldestAt);
   return {
     available,
+    parked: stats.parked,
     active,
     scheduled,
     retryable,
@@ -48,5 +57,22 @@ export function queueCounts(stats: QueueStats, now: number): WireQueueCounts {
     discarded,
     depth: available + scheduled + retryable,
     ...present('oldest_age_ms', age),
+    ...present('oldest_at', oldestAt === null ? null : toRfc3339(oldestAt)),
+  };
+}
+
+export const queueFromWire = ({ name, paused, limit }: WireQueue): QueueInfo => ({
+  tenant: '',
+  name,
+  paused,
+  limit: limit === undefined ? null : limitRuleFromWire(limit),
+});
+
+export function queueStatsFromWire(wire: WireQueueStats): QueueStats {
+  const { parked, scheduled, retryable, pending, active, completed, cancelled, discarded } = wire;
+  return {
+    ...queueFromWire(wire),
+    ...{ available: wire.available - parked, parked, scheduled, retryable, pending, active },
+    ...{ completed, cancelled, discarded, oldestAt: fromRfc3339(wire.oldest_at) },
   };
 }

@@ -1,6 +1,6 @@
 import type { WorkflowInfo, WorkflowRecord, WorkflowState } from '@waybill/core';
 import { present } from './present.ts';
-import { toRfc3339 } from './time.ts';
+import { fromRfc3339, toRfc3339 } from './time.ts';
 
 /** A workflow as the API shows it. What counts its nodes is absent where workflows are listed. */
 export interface WireWorkflow {
@@ -58,3 +58,24 @@ export function workflowToWire(workflow: WorkflowRecord | WorkflowInfo): WireWor
     },
   };
 }
+
+/** The wire does not carry the callbacks (none). */
+export const workflowFromWire = ({ metadata, ...wire }: WireWorkflow): WorkflowRecord => ({
+  tenant: '',
+  id: wire.id,
+  type: wire.type,
+  name: wire.name ?? null,
+  state: wire.state,
+  failurePolicy: wire.failure_policy,
+  callbacks: {},
+  total: metadata.job_count,
+  createdAt: Date.parse(wire.created_at),
+  finishedAt: fromRfc3339(wire.completed_at),
+});
+
+export const workflowInfoFromWire = (wire: WireWorkflow): WorkflowInfo => ({
+  ...workflowFromWire(wire),
+  completed: wire.metadata.completed_count ?? 0,
+  failed: wire.metadata.failed_count ?? 0,
+  cancelled: wire.metadata.cancelled_count ?? 0,
+});

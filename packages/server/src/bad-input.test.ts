@@ -12,6 +12,7 @@ const POSTS = [
   '/ojs/v1/workers/ack',
   '/ojs/v1/workers/nack',
   '/ojs/v1/workers/heartbeat',
+  '/ojs/v1/workers/w/directive',
   '/ojs/v1/dead-letter/retry',
   '/ojs/v1/cron',
   '/ojs/v1/workflows',
@@ -222,6 +223,12 @@ test('what is wrong with a query is refused', async () => {
     'state=odd',
     'queue=A',
     'type=',
+    'error_type=',
+    'workflow_id=x',
+    'dead_letter=yes',
+    'created_after=x',
+    'finished_before=2030',
+    'since=2030-01-01T00:00:00Z',
     'page=2',
   ]) {
     await refused(server, query, () => server.get(`/ojs/v1/jobs?${query}`), 400, 'invalid_request');

@@ -1,2 +1,11 @@
+// Typed tasks.
+
+export { type AnyTask, type Middleware, type Task, type TaskContext, task, Worker } from '@waybill/worker';
+export { type Connection, connect, type Enqueued, type WorkOptions } from './sdk/connect.ts';
+export type { ConnectOptions } from './sdk/open.ts';
+export type { WaitOptions } from './sdk/wait.ts';
+
+// The engine underneath.
+
 export { engine, WaybillError } from '@waybill/core';
 export { openStore } from './connect/open-store.ts';

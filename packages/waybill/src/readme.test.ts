@@ -15,5 +15,5 @@ test('the lines of the README run as they stand there', () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['hello.mjs'], { cwd: folder, encoding: 'utf8' });
   expect(stderr).toBe('');
   expect(status).toBe(0);
-  expect(stdout).toMatch(/^enqueued \S+ available\nworking on .*welcome.* attempt 1\ncompleted \{ sent: true \}\n$/);
+  expect(stdout).toMatch(/^enqueued \S+\nsending to ada@example\.com attempt 1\nresult \{ sent: true \}\n$/);
 });

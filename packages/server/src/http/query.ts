@@ -27,22 +27,21 @@ export class Query {
     return this.#fields.has(name) ? this.#fields.requiredString(name, bounds) : undefined;
   }
 
+  /** As sent, be it empty; a parameter that is repeated is one list. */
+  joined(name: string): string | undefined {
+    return this.#params.has(name) ? this.#params.getAll(name).join(',') : undefined;
+  }
+
   /** Comma-separated, repeated, or both. */
   list(name: string): string[] | undefined {
-    if (!this.#params.has(name)) return undefined;
-    const items = this.#params.getAll(name).flatMap((value) => value.split(',').map((item) => item.trim()));
-    if (items.includes('')) throw invalidField(name, 'must not have empty items.');
-    if (items.length > MAX_LISTED)
-      throw invalidField(name, `must have at most ${MAX_LISTED} items.`, { max: MAX_LISTED });
-    return items;
+    const joined = this.joined(name);
+    return joined === undefined ? undefined : listIn(name, joined);
   }
 
   /** Items of a closed set. */
   listOf<const T extends string>(name: string, allowed: readonly T[]): T[] | undefined {
-    const items = this.list(name);
-    const wrong = items?.find((item) => !(allowed as readonly string[]).includes(item));
-    if (wrong === undefined) return items as T[] | undefined;
-    throw invalidField(name, `must be among ${allowed.join(', ')}.`, { allowed, received: wrong.slice(0, 100) });
+    const joined = this.joined(name);
+    return joined === undefined ? undefined : listIn(name, joined, allowed);
   }
 
   oneOf<const T extends string>(name: string, allowed: readonly T[]): T | undefined {
@@ -66,4 +65,15 @@ export class Query {
   moment(name: string): number | undefined {
     return readMoment(name, this.string(name));
   }
+}
+
+/** The items of a comma-separated text; of a closed set where one is given. */
+export function listIn<const T extends string = string>(name: string, text: string, allowed?: readonly T[]): T[] {
+  const items = text.split(',').map((item) => item.trim());
+  if (items.includes('')) throw invalidField(name, 'must not have empty items.');
+  if (items.length > MAX_LISTED)
+    throw invalidField(name, `must have at most ${MAX_LISTED} items.`, { max: MAX_LISTED });
+  const wrong = allowed && items.find((item) => !(allowed as readonly string[]).includes(item));
+  if (wrong === undefined) return items as T[];
+  throw invalidField(name, `must be among ${allowed?.join(', ')}.`, { allowed, received: wrong.slice(0, 100) });
 }

@@ -55,7 +55,11 @@ test('a retry with changes is refused rather than done without them', async () =
 test('one dead job is discarded and stays readable as a job', async () => {
   const server = harness();
   const id = await dead(server, 'a', 'DbError');
-  expect((await server.delete(`/ojs/v1/dead-letter/${id}`)).body).toEqual({ deleted: true, job_id: id });
+  expect((await server.delete(`/ojs/v1/dead-letter/${id}`)).body).toMatchObject({
+    deleted: true,
+    job_id: id,
+    job: { id, state: 'discarded' },
+  });
   expect(await idsIn(server)).toEqual([]);
   expect((await server.get(`/ojs/v1/jobs/${id}`)).body.job.state).toBe('discarded');
   expect((await server.delete(`/ojs/v1/dead-letter/${id}`)).status).toBe(404);
@@ -97,4 +101,19 @@ test('a misspelt filter is refused: it would match everything', async () => {
     expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
   }
   expect(await idsIn(server)).toEqual([id]);
+});
+
+test('calls that take many can be bounded, and filters take lists', async () => {
+  const server = harness();
+  for (const queue of ['a', 'b', 'c']) await dead(server, queue, 'DbError');
+  const page = (await server.get('/ojs/v1/dead-letter?queue=a,b&created_before=2031-01-01T00:00:00Z')).body;
+  expect(page.jobs.map(({ queue }: { queue: string }) => queue).sort()).toEqual(['a', 'b']);
+  expect(page.jobs[0]).toMatchObject({ dead_letter: true, errors: [{ run: 1 }] });
+  const retry = { confirm: true, limit: 1, filter: { queue: 'a,b' } };
+  expect((await server.post('/ojs/v1/dead-letter/retry', retry)).body).toEqual({ retried: 1, has_more: true });
+  expect((await server.delete('/ojs/v1/dead-letter?confirm=true&limit=1')).body.deleted).toBe(1);
+  expect(await idsIn(server)).toHaveLength(1);
+  for (const query of ['limit=0', 'limit=x', 'workflow_id=x', 'created_after=x']) {
+    expect((await server.delete(`/ojs/v1/dead-letter?confirm=true&${query}`)).status).toBe(400);
+  }
 });

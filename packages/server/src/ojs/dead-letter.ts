@@ -1,38 +1,40 @@
 import { jobToWire } from '@waybill/client';
-import { checkQueue, Fields, invalidField, type JobFilter, WaybillError } from '@waybill/core';
+import { Fields, invalidField, WaybillError } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody, readOptionalBody } from '../http/body.ts';
 import type { App } from '../http/env.ts';
-import { readMoment } from '../http/moment.ts';
 import { pathId } from '../http/path-id.ts';
-import { Query } from '../http/query.ts';
+import { MAX_LIMIT, Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
+import { DEAD_FILTERS, FILTERS, filterInBody, filterInQuery, jobFilter } from './job-filter.ts';
 import { jobPage } from './job-page.ts';
 
 const DEFAULT_LIMIT = 50;
-const FILTERS = ['queue', 'type', 'error_type', 'since', 'until'] as const;
-
-type Sent = { [name in (typeof FILTERS)[number]]?: string | undefined };
+const NARROWED_BY = [...FILTERS, ...DEAD_FILTERS] as const;
 
 /** Jobs that were given up and kept for repair. */
 export function deadLetterRoutes(app: App, { waybill: { deadLetters }, maxBodyBytes }: Surface): void {
   app.get('/ojs/v1/dead-letter', async (c) => {
-    const query = new Query(c, [...FILTERS, 'limit', 'cursor']);
+    const query = new Query(c, [...NARROWED_BY, 'limit', 'cursor']);
     const page = query.page(DEFAULT_LIMIT);
-    return answer(c, jobPage(await deadLetters.list({ ...page, filter: filterOf(sentIn(query)) }), page.limit));
+    const filter = jobFilter(filterInQuery(query, NARROWED_BY));
+    return answer(c, jobPage(await deadLetters.list({ ...page, filter }), page.limit));
   });
 
   app.delete('/ojs/v1/dead-letter', async (c) => {
-    const query = new Query(c, [...FILTERS, 'confirm']);
+    const query = new Query(c, [...NARROWED_BY, 'limit', 'confirm']);
     confirm(query.string('confirm') === 'true');
-    const { discarded, more } = await deadLetters.discardMany(filterOf(sentIn(query)));
+    const filter = jobFilter(filterInQuery(query, NARROWED_BY));
+    const { discarded, more } = await deadLetters.discardMany(filter, bound(query.limit(0) || undefined));
     return answer(c, { deleted: discarded, has_more: more });
   });
 
   app.post('/ojs/v1/dead-letter/retry', async (c) => {
     const body = await readBody(c, maxBodyBytes);
     confirm(body.boolean('confirm') === true);
-    const { replayed, more } = await deadLetters.replayMany(filterOf(filterIn(body)));
+    const filter = jobFilter(filterInBody(body.fields('filter') ?? new Fields({}), NARROWED_BY));
+    const limit = body.integer('limit', { min: 1, max: MAX_LIMIT });
+    const { replayed, more } = await deadLetters.replayMany(filter, bound(limit));
     return answer(c, { retried: replayed, has_more: more });
   });
 
@@ -42,7 +44,7 @@ export function deadLetterRoutes(app: App, { waybill: { deadLetters }, maxBodyBy
 
   app.delete('/ojs/v1/dead-letter/:id', async (c) => {
     const job = await deadLetters.discard(pathId(c));
-    return answer(c, { deleted: true, job_id: job.id });
+    return answer(c, { deleted: true, job_id: job.id, job: jobToWire(job) });
   });
 
   app.post('/ojs/v1/dead-letter/:id/retry', async (c) => {
@@ -58,27 +60,5 @@ function confirm(isMeant: boolean): void {
   if (!isMeant) throw invalidField('confirm', 'must be true: this changes every dead job that the filter matches.');
 }
 
-function sentIn(query: Query): Sent {
-  return Object.fromEntries(FILTERS.map((name) => [name, query.string(name)]));
-}
-
-function filterIn(body: Fields): Sent {
-  const sent = body.fields('filter') ?? new Fields({});
-  const unknown = Object.keys(sent.rest(new Set(FILTERS)) ?? {})[0];
-  if (unknown !== undefined) {
-    throw invalidField(sent.name(unknown.slice(0, 100)), 'is not a filter.', { allowed: FILTERS });
-  }
-  return Object.fromEntries(FILTERS.map((name) => [name, sent.has(name) ? sent.requiredString(name) : undefined]));
-}
-
-function filterOf({ queue, type, error_type, since, until }: Sent): Partial<JobFilter> {
-  const finishedAfter = readMoment('since', since);
-  const finishedBefore = readMoment('until', until);
-  return {
-    ...(queue !== undefined && { queues: [checkQueue(queue, 'queue')] }),
-    ...(type !== undefined && { types: [type] }),
-    ...(error_type !== undefined && { errorType: error_type }),
-    ...(finishedAfter !== undefined && { finishedAfter }),
-    ...(finishedBefore !== undefined && { finishedBefore }),
-  };
-}
+/** All of them where no number is given. */
+const bound = (limit: number | undefined): { atMost?: number } => (limit === undefined ? {} : { atMost: limit });

@@ -23,6 +23,7 @@ export async function beat({ waybill, testDirectives }: Surface, body: Fields): 
     state: directive,
     directive,
     jobs_extended: heard.extended.map(({ id }) => id),
+    leases: heard.extended.map(({ id, leaseUntil }) => ({ id, expires_at: toRfc3339(leaseUntil) })),
     jobs_lost: heard.lost,
     server_time: toRfc3339(heard.now),
   };

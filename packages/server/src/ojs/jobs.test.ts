@@ -161,3 +161,32 @@ test('a uniqueness rule says what a second job comes to', async () => {
   expect((await get(`/ojs/v1/jobs/${first.body.job.id}`)).body.job.state).toBe('cancelled');
   expect((await send('reject', [2])).status).toBe(201);
 });
+
+test('jobs are listed by everything that a filter knows', async () => {
+  const { get, enqueued, post, clock } = harness();
+  const { id: early } = await enqueued();
+  await post('/ojs/v1/workers/fetch', { queues: ['default'] });
+  await post('/ojs/v1/workers/nack', { job_id: early, outcome: 'discarded', dead_letter: true, error: { code: 'e1' } });
+  await clock.advance(60_000);
+  const { workflow } = (await post('/ojs/v1/workflows', { nodes: [{ id: 'a', type: 'a.b', args: [] }] })).body;
+  const ids = async (query: string) =>
+    (await get(`/ojs/v1/jobs?${query}`)).body.jobs.map(({ id }: { id: string }) => id);
+  const [node] = await ids(`workflow_id=${workflow.id}`);
+  expect(node).toBeTypeOf('string');
+  for (const query of ['dead_letter=true', 'error_type=e1', 'created_before=2030-01-01T00:00:30Z', 'state=discarded'])
+    expect([query, await ids(query)]).toEqual([query, [early]]);
+  for (const query of ['dead_letter=false', 'created_after=2030-01-01T00:00:30Z'])
+    expect([query, await ids(query)]).toEqual([query, [node]]);
+  expect(await ids('finished_after=2030-01-01T00:00:30Z')).toEqual([]);
+  expect(await ids('finished_before=2030-01-01T00:00:30Z')).toEqual([early]);
+});
+
+test('whoever cancels a job may say who and why', async () => {
+  const { enqueued, delete: remove, get } = harness();
+  const { id } = await enqueued();
+  await remove(`/ojs/v1/jobs/${id}?by=ada&reason=not%20needed`);
+  const { events } = (await get(`/ojs/v1/events?job_id=${id}&types=job.cancelled`)).body;
+  expect(events[0].data).toMatchObject({ cancelled_by: 'ada', reason: 'not needed' });
+  for (const query of ['why=x', 'by=', `reason=${'x'.repeat(1_025)}`])
+    expect((await remove(`/ojs/v1/jobs/${id}?${query}`)).status).toBe(400);
+});

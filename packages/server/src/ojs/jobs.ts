@@ -1,20 +1,12 @@
 import { jobToWire } from '@waybill/client';
-import {
-  checkQueue,
-  type Fields,
-  invalidField,
-  isObject,
-  JOB_STATES,
-  type JobFilter,
-  type JobRequest,
-  WaybillError,
-} from '@waybill/core';
+import { type Fields, invalidField, isObject, type JobRequest, WaybillError } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody, readJson, readOptionalBody } from '../http/body.ts';
 import type { App, Ctx } from '../http/env.ts';
 import { pathId } from '../http/path-id.ts';
 import { Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
+import { FILTERS, filterInQuery, jobFilter, STATE_FILTERS } from './job-filter.ts';
 import { jobPage } from './job-page.ts';
 
 const MAX_BATCH = 1_000;
@@ -40,14 +32,22 @@ export function jobRoutes(app: App, { waybill: { jobs }, maxBodyBytes }: Surface
   });
 
   app.get('/ojs/v1/jobs', async (c) => {
-    const query = new Query(c, ['state', 'queue', 'type', 'limit', 'cursor']);
+    const filters = [...FILTERS, ...STATE_FILTERS] as const;
+    const query = new Query(c, [...filters, 'limit', 'cursor']);
     const page = query.page(DEFAULT_LIMIT);
-    return answer(c, jobPage(await jobs.list({ ...page, filter: filterOf(query) }), page.limit));
+    const filter = jobFilter(filterInQuery(query, filters));
+    return answer(c, jobPage(await jobs.list({ ...page, filter }), page.limit));
   });
 
   app.get('/ojs/v1/jobs/:id', async (c) => answer(c, { job: jobToWire(await jobs.get(pathId(c))) }));
 
-  app.delete('/ojs/v1/jobs/:id', async (c) => answer(c, { job: jobToWire(await jobs.cancel(pathId(c))) }));
+  app.delete('/ojs/v1/jobs/:id', async (c) => {
+    const query = new Query(c, ['by', 'reason']);
+    const by = query.string('by', { max: 255 });
+    const reason = query.string('reason');
+    const told = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
+    return answer(c, { job: jobToWire(await jobs.cancel(pathId(c), told)) });
+  });
 
   app.post('/ojs/v1/jobs/:id/activate', async (c) => {
     const id = pathId(c);
@@ -76,11 +76,4 @@ function refuseKey(c: Ctx): void {
   throw new WaybillError('unsupported', 'A batch takes no Idempotency-Key.', {
     hint: 'Give each job an id of its own: a batch that was stored is then refused as a duplicate.',
   });
-}
-
-function filterOf(query: Query): Partial<JobFilter> {
-  const states = query.listOf('state', JOB_STATES);
-  const queues = query.list('queue')?.map((queue) => checkQueue(queue, 'queue'));
-  const types = query.list('type');
-  return { ...(states && { states }), ...(queues && { queues }), ...(types && { types }) };
 }

@@ -3,6 +3,7 @@ import { harness } from '../testing/harness.ts';
 
 const EMPTY = {
   available: 0,
+  parked: 0,
   active: 0,
   scheduled: 0,
   retryable: 0,
@@ -27,7 +28,7 @@ test('queues are listed once they have had a job', async () => {
 test('a queue that nobody has used is empty, not missing', async () => {
   const { get } = harness();
   const queue = { name: 'new', status: 'active', paused: false, ...EMPTY };
-  expect(await get('/ojs/v1/queues/new')).toMatchObject({ status: 200, body: { queue } });
+  expect(await get('/ojs/v1/queues/new')).toMatchObject({ status: 200, body: { queue: { ...queue, unused: true } } });
   const { status, body } = await get('/ojs/v1/queues/new/stats');
   expect([status, body]).toEqual([200, { queue, stats: { queue: 'new', ...EMPTY } }]);
 });

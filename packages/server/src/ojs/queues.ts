@@ -10,8 +10,9 @@ export function queueRoutes(app: App, { waybill: { queues }, maxBodyBytes, clock
   app.get('/ojs/v1/queues', async (c) => answer(c, { queues: (await queues.list()).map(queueToWire) }));
 
   app.get('/ojs/v1/queues/:name', async (c) => {
-    const stats = await statsOf(queues, nameIn(c));
-    return answer(c, { queue: { ...queueToWire(stats), ...queueCounts(stats, clock.now()) } });
+    const { isUnused, ...stats } = await statsOf(queues, nameIn(c));
+    const unused = isUnused && { unused: true };
+    return answer(c, { queue: { ...queueToWire(stats), ...queueCounts(stats, clock.now()), ...unused } });
   });
 
   // The suites of two levels read different halves of this answer.
@@ -43,7 +44,7 @@ export function queueRoutes(app: App, { waybill: { queues }, maxBodyBytes, clock
 const nameIn = (c: Ctx): string => checkQueue(c.req.param('name') ?? '', 'name');
 
 /** A queue comes into being with its first job, so whoever watches one may well be early: that is no mistake. */
-async function statsOf(queues: Queues, name: string): Promise<QueueStats> {
+async function statsOf(queues: Queues, name: string): Promise<QueueStats & { isUnused?: true }> {
   try {
     return await queues.stats(name);
   } catch (error) {
@@ -52,7 +53,8 @@ async function statsOf(queues: Queues, name: string): Promise<QueueStats> {
   }
 }
 
-const unused = (name: string): QueueStats => ({
+const unused = (name: string): QueueStats & { isUnused: true } => ({
+  isUnused: true,
   tenant: '',
   name,
   paused: false,

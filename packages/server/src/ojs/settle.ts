@@ -1,5 +1,6 @@
 import { classIn } from '@waybill/client';
-import { type ErrorInput, Fields, invalidField, type SettleCall } from '@waybill/core';
+import { type ErrorInput, Fields, invalidField, type Outcome, type SettleCall } from '@waybill/core';
+import { readMoment } from '../http/moment.ts';
 import type { Surface } from '../surface.ts';
 import { jobIdOf, leaseTokenOf, workerIdOf } from './fields.ts';
 
@@ -8,15 +9,51 @@ type Rules = Pick<Surface, 'requireLease'>;
 /** More says no more, and a failure must be recorded even when the worker talks too much: it is cut, not refused. */
 const MAX_MESSAGE = 10_000;
 
+/** Later ones would make sequence numbers that do not fit; jobs cannot be scheduled later either. */
+const LATEST = Date.UTC(2250, 0, 1);
+
+/** What the specification's `nack` has no word for, and the fields that go with each. */
+const OUTCOMES = { snoozed: ['snooze_until'], cancelled: ['reason'], discarded: ['dead_letter', 'error'] } as const;
+const OUTCOME_KINDS = ['snoozed', 'cancelled', 'discarded'] as const;
+const OUTCOME_FIELDS = ['snooze_until', 'reason', 'dead_letter'] as const;
+
 export function readAck(body: Fields, rules: Rules): SettleCall {
   return { ...readRun(body, rules), outcome: { kind: 'completed', result: body.value('result') ?? null } };
 }
 
 export function readNack(body: Fields, rules: Rules): SettleCall {
   const run = readRun(body, rules);
-  const error = readError(body.fields('error') ?? new Fields({}));
-  const outcome = body.boolean('requeue') ? 'requeued' : 'failed';
-  return { ...run, outcome: { kind: outcome, error } };
+  const kind = body.oneOf('outcome', OUTCOME_KINDS);
+  const requeue = body.boolean('requeue');
+  const allowed: readonly string[] = kind === undefined ? ['error', 'requeue'] : OUTCOMES[kind];
+  const stray = [...OUTCOME_FIELDS, 'error', 'requeue'].find((name) => body.has(name) && !allowed.includes(name));
+  // Taken for something else than what was meant, an outcome would end a job that should go on, or the reverse.
+  if (stray !== undefined)
+    throw invalidField(stray, kind ? `does not go with the outcome ${kind}.` : `needs an 'outcome' to go with.`);
+  if (kind !== undefined) return { ...run, outcome: readOutcome(kind, body) };
+  const sent = body.fields('error');
+  if (requeue) return { ...run, outcome: { kind: 'requeued', ...(sent && { error: readError(sent) }) } };
+  return { ...run, outcome: { kind: 'failed', error: readError(sent ?? new Fields({})) } };
+}
+
+function readOutcome(kind: (typeof OUTCOME_KINDS)[number], body: Fields): Outcome {
+  switch (kind) {
+    case 'snoozed': {
+      const until = readMoment('snooze_until', body.string('snooze_until'));
+      if (until === undefined) throw invalidField('snooze_until', 'is required with the outcome snoozed.');
+      if (until < 0 || until > LATEST) throw invalidField('snooze_until', 'must lie between the years 1970 and 2250.');
+      return { kind, until };
+    }
+    case 'cancelled': {
+      const reason = body.string('reason');
+      return reason === undefined ? { kind } : { kind, reason };
+    }
+    case 'discarded': {
+      const error = readError(body.fields('error') ?? new Fields({}));
+      const deadLetter = body.boolean('dead_letter');
+      return deadLetter === undefined ? { kind, error } : { kind, error, deadLetter };
+    }
+  }
 }
 
 /** Which run the worker speaks for. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { harness } from '../testing/harness.ts';
 
 const ERROR = { code: 'handler_error', message: 'no luck' };
@@ -202,4 +202,63 @@ test('a server that requires leases names the field that is missing', async () =
     expect([status, body.error.code, body.error.details.field]).toEqual([400, 'invalid_request', 'lease_token']);
   }
   expect((await post('/ojs/v1/workers/ack', { job_id: id, lease_token })).status).toBe(200);
+});
+
+describe('nack can say what else a run came to', () => {
+  const settled = async (outcome: object, options: object = {}) => {
+    const server = harness();
+    const { id } = await server.enqueued(options);
+    const { lease_token } = await server.fetched();
+    return (await server.post('/ojs/v1/workers/nack', { job_id: id, lease_token, ...outcome })).body;
+  };
+
+  test('snoozed: again at that time, and no attempt is used up', async () => {
+    const snooze_until = '2030-01-02T00:00:00.000Z';
+    const body = await settled({ outcome: 'snoozed', snooze_until });
+    expect(body).toMatchObject({ state: 'retryable', attempt: 0, next_attempt_at: snooze_until });
+    expect(body.job).not.toHaveProperty('error');
+  });
+
+  test('cancelled', async () => {
+    const body = await settled({ outcome: 'cancelled', reason: 'no longer needed' });
+    expect(body).toMatchObject({ state: 'cancelled', job: { cancelled_at: '2030-01-01T00:00:00.000Z' } });
+  });
+
+  test('discarded, and whether it is kept', async () => {
+    const error = { code: 'hopeless', message: 'x' };
+    const discarded = { outcome: 'discarded', error };
+    expect(await settled(discarded)).toMatchObject({ state: 'discarded', job: { error } });
+    expect((await settled({ ...discarded, dead_letter: true })).job.dead_letter).toBe(true);
+    const keeps = { retry: { on_exhaustion: 'dead_letter' } };
+    expect((await settled(discarded, keeps)).job.dead_letter).toBe(true);
+    expect((await settled({ ...discarded, dead_letter: false }, keeps)).job).not.toHaveProperty('dead_letter');
+  });
+});
+
+test('workers are listed and told what to do', async () => {
+  const { get, post } = harness();
+  expect((await get('/ojs/v1/workers')).body).toEqual({ workers: [] });
+  await post('/ojs/v1/workers/heartbeat', { worker_id: 'w 1/ä' });
+  const path = `/ojs/v1/workers/${encodeURIComponent('w 1/ä')}/directive`;
+  const { body } = await post(path, { directive: 'quiet' });
+  expect(body.worker).toMatchObject({ id: 'w 1/ä', active_jobs: 0, directive: 'quiet' });
+  expect((await get('/ojs/v1/workers')).body).toEqual({ workers: [body.worker] });
+  expect((await post('/ojs/v1/workers/heartbeat', { worker_id: 'w 1/ä' })).body.directive).toBe('quiet');
+  expect((await post('/ojs/v1/workers/nobody/directive', { directive: 'quiet' })).status).toBe(404);
+  for (const id of ['%00', 'x'.repeat(257)]) {
+    expect((await post(`/ojs/v1/workers/${id}/directive`, { directive: 'quiet' })).status).toBe(400);
+  }
+});
+
+test('whoever holds a job sees until when', async () => {
+  const { enqueued, fetched, post, get } = harness();
+  const { id } = await enqueued();
+  const run = await fetched({ worker_id: 'w1', visibility_timeout_ms: 1_000 });
+  const held = { worker_id: 'w1', lease_ms: 1_000, lease_expires_at: '2030-01-01T00:00:01.000Z' };
+  expect(run).toMatchObject(held);
+  const active_jobs = [{ id, lease_token: run.lease_token }];
+  const beat = await post('/ojs/v1/workers/heartbeat', { worker_id: 'w1', active_jobs, visibility_timeout_ms: 2_000 });
+  expect(beat.body.leases).toEqual([{ id, expires_at: '2030-01-01T00:00:02.000Z' }]);
+  await post('/ojs/v1/workers/ack', { job_id: id, lease_token: run.lease_token });
+  for (const name of Object.keys(held)) expect((await get(`/ojs/v1/jobs/${id}`)).body.job).not.toHaveProperty(name);
 });

@@ -1,7 +1,8 @@
-import { jobToWire } from '@waybill/client';
+import { jobToWire, workerToWire } from '@waybill/client';
+import { invalidField, WORKER_DIRECTIVES } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
-import type { App } from '../http/env.ts';
+import type { App, Ctx } from '../http/env.ts';
 import type { Surface } from '../surface.ts';
 import { fetchJobs } from './fetch.ts';
 import { beat } from './heartbeat.ts';
@@ -39,4 +40,22 @@ export function workerRoutes(app: App, surface: Surface): void {
   });
 
   app.post('/ojs/v1/workers/heartbeat', async (c) => answer(c, await beat(surface, await readBody(c, maxBodyBytes))));
+
+  app.get('/ojs/v1/workers', async (c) => answer(c, { workers: (await waybill.workers.list()).map(workerToWire) }));
+
+  app.post('/ojs/v1/workers/:id/directive', async (c) => {
+    const id = workerIn(c);
+    const directive = (await readBody(c, maxBodyBytes)).oneOf('directive', WORKER_DIRECTIVES);
+    if (directive === undefined) throw invalidField('directive', 'is required.', { allowed: WORKER_DIRECTIVES });
+    return answer(c, { worker: workerToWire(await waybill.workers.direct(id, directive)) });
+  });
+}
+
+const WORKER_ID = /^\P{Cc}{1,256}$/u;
+
+/** As a worker may call itself, but for control characters: not every store could be asked for those. */
+function workerIn(c: Ctx): string {
+  const id = c.req.param('id') ?? '';
+  if (WORKER_ID.test(id)) return id;
+  throw invalidField('id', 'must have 1 to 256 characters, none of them a control character.');
 }

@@ -1,7 +1,7 @@
 import { isFinished, type JobState } from '@waybill/core';
 import { admit, count, isUnclaimed } from './limits.ts';
 import type { ApplyReply, ChangeMessage, Input } from './protocol.ts';
-import type { MutableCells, Row } from './rows.ts';
+import type { Cell, MutableCells, Row } from './rows.ts';
 import type { Session } from './session.ts';
 
 export function apply(session: Session, { changes, at, now }: Input<'apply'>): ApplyReply[] {
@@ -16,19 +16,24 @@ const RUNNING: Before = ['active', 0];
 const RUNNING_WITH_SLOT: Before = ['active', 1];
 
 export function applyOne(session: Session, change: ChangeMessage, at: number, now: number): ApplyReply {
-  const { tenant, id, by, fence, cells, limitKey } = change;
+  const { tenant, id, cells, limitKey } = change;
   const { ownedKey } = change;
   if (ownedKey !== undefined && !owns(session, tenant, ownedKey, id)) return refusal(session, change);
   const before = rowBefore(session, change);
-  const query = by === 'lease' ? 'apply-by-lease' : 'apply-by-version';
-  const written = session.sql[query].run(...cells, tenant, id, ...fence);
-  if (written.changes === 0) return refusal(session, change);
+  if (write(session, change) === 0) return refusal(session, change);
   session.log(change.events, at);
   if (rankOf(cells) !== null) session.wake(queueOf(cells));
   if (before === undefined) return 'applied';
   countInQueue(session, change, before);
   const admitted = limitKey === null ? [] : moveSlot(session, change, limitKey, before, now);
   return admitted.length === 0 ? 'applied' : { admitted };
+}
+
+/** Answers how many rows were written: one, or none when the row is not what the change expects. */
+function write({ sql }: Session, { tenant, id, by, fence, cells }: ChangeMessage): number | bigint {
+  if (by === 'version') return sql['apply-by-version'].run(...cells, tenant, id, ...fence).changes;
+  if (hasEnded(stateOf(cells))) return sql['finish-by-lease'].run(...endCells(cells), tenant, id, ...fence).changes;
+  return sql['apply-by-lease'].run(...cells, tenant, id, ...fence).changes;
 }
 
 const owns = ({ sql }: Session, tenant: string, key: string, id: string): boolean =>
@@ -57,6 +62,12 @@ const stateOf = (cells: MutableCells): string => cells[4];
 const rankOf = (cells: MutableCells): string | null => cells[5];
 const outcomeOf = (cells: MutableCells): string | null => cells[15];
 const holdsSlot = (cells: MutableCells): number => cells[26];
+
+/** What an end changes, in the order of finish-by-lease. */
+const endCells = (cells: MutableCells): Cell[] => {
+  const [, , , , state, , nextAt, version] = cells;
+  return [state, nextAt, version, outcomeOf(cells), cells[22], cells[25], cells[27], cells[28], cells[29]];
+};
 
 const hasEnded = (state: string): boolean => isFinished(state as JobState);
 

@@ -1,10 +1,12 @@
 import { type EventFilter, type EventPage, type JobEvent, type LoggedEvent, WaybillError } from '@waybill/core';
 import { decodeEvents } from './event-codec.ts';
 import type { Input } from './protocol.ts';
+import type { Queries } from './queries.ts';
 import type { Session } from './session.ts';
 
 /** Segments looked at by one call, so that a filter that lets little through does not hold up the thread. */
 const SEGMENTS_PER_READ = 64;
+const SEGMENTS_PER_STEP = 8;
 /** Where only one job is asked for, SQLite finds its segments without decoding the others. */
 const SEGMENTS_PER_SEARCH = 1024;
 
@@ -27,7 +29,7 @@ export function readEvents({ sql }: Session, { after, filter = {}, limit }: Inpu
   const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
   const last = Math.min(newest, oldest + (only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH) - 1);
   const events: LoggedEvent[] = [];
-  for (const [segment, first, body] of sql['segments-after'].iterate<[number, number, string]>(oldest, last, only)) {
+  for (const [segment, first, body] of segmentsOf(sql, oldest, last, only)) {
     const logged = decodeEvents(body);
     const start = segment === from.segment ? Math.max(first, from.index) : first;
     for (let index = start; index < logged.length; index += 1) {
@@ -40,6 +42,17 @@ export function readEvents({ sql }: Session, { after, filter = {}, limit }: Inpu
     }
   }
   return { events, cursor: formatCursor({ segment: last + 1, index: 0 }), atEnd: last === newest, missed };
+}
+
+/**
+ * A few segments at a time, so that a page that is soon full reads no more than it needs. Not by the statement's own
+ * iterator: one that is left before its end stays open in SQLite until it is collected.
+ */
+function* segmentsOf(sql: Queries, oldest: number, last: number, only: string | null) {
+  const step = only === null ? SEGMENTS_PER_STEP : SEGMENTS_PER_SEARCH;
+  for (let from = oldest; from <= last; from += step) {
+    yield* sql['segments-after'].all<[number, number, string]>(from, Math.min(last, from + step - 1), only);
+  }
 }
 
 export function endOfEvents({ sql }: Session): string {

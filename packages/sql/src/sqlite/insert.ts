@@ -42,7 +42,7 @@ function store(session: Session, group: GroupMessage, at: number, now: number): 
   const admitted = new Set<string>();
   const limits = new Map<string, Shift>();
   for (const [index, row] of rows.entries()) {
-    const refusal = makeRoom(session, group, index, at, now, admitted) ?? storeRow(session, rows, index);
+    const refusal = makeRoom(session, group, index, at, now, admitted) ?? storeRow(session, group, index);
     if (refusal) return refusal;
     const key = row[AT.limitKey];
     if (key !== null) limits.set(key, withHolder(limits.get(key), row));
@@ -60,10 +60,10 @@ function store(session: Session, group: GroupMessage, at: number, now: number): 
   return { status: 'inserted', admitted: rows.flatMap((row, index) => (admitted.has(row[AT.id]) ? [index] : [])) };
 }
 
-/** Before the row goes in: whom it replaces, and the rule that it brings with it. Answers what is in the way. */
+/** Takes over the row's unique key, before the row goes in: a slot that its owner leaves is others' first. */
 function makeRoom(
   session: Session,
-  { rows, uniques, rules }: GroupMessage,
+  { rows, uniques }: GroupMessage,
   index: number,
   at: number,
   now: number,
@@ -71,21 +71,14 @@ function makeRoom(
 ): InsertReply | null {
   const row = rows[index]!;
   const unique = uniques?.[index];
-  if (unique) {
-    const taken = takeKey(session, row, unique, at, now);
-    for (const other of taken.admitted) admitted.add(other[AT.id]);
-    if (taken.by) {
-      return (
-        existing(session, rows, index) ?? repeated(session, row, index) ?? { status: 'taken', index, row: taken.by }
-      );
-    }
-  }
-  const key = row[AT.limitKey];
-  if (key !== null) noteLimit(session, row[AT.tenant], key, rules?.[index] ?? null);
-  return null;
+  if (!unique) return null;
+  const taken = takeKey(session, row, unique, at, now);
+  for (const other of taken.admitted) admitted.add(other[AT.id]);
+  if (taken.by === null) return null;
+  return existing(session, rows, index) ?? repeated(session, row, index) ?? { status: 'taken', index, row: taken.by };
 }
 
-function storeRow(session: Session, rows: readonly Row[], index: number): InsertReply | null {
+function storeRow(session: Session, { rows, rules }: GroupMessage, index: number): InsertReply | null {
   const row = rows[index]!;
   if (session.sql['insert-job'].run(...row).changes === 0) {
     const refusal = existing(session, rows, index) ?? repeated(session, row, index);
@@ -94,6 +87,8 @@ function storeRow(session: Session, rows: readonly Row[], index: number): Insert
   }
   session.noteQueue(row[AT.tenant], row[AT.queue]);
   if (row[AT.rank] !== null) session.wake(row[AT.queue]);
+  const key = row[AT.limitKey];
+  if (key !== null) noteLimit(session, row[AT.tenant], key, rules?.[index] ?? null);
   return null;
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { bindsByPosition, prepareForOlderNode } from './older-node.ts';
 import type { Cell, Row } from './rows.ts';
 
 export const QUERY_NAMES = [
@@ -23,6 +24,7 @@ export const QUERY_NAMES = [
   'due-after',
   'edges-meet',
   'extend-job',
+  'finish-by-lease',
   'forget-edges',
   'insert-edge',
   'insert-job',
@@ -84,8 +86,6 @@ export interface Query {
   run(...parameters: Cell[]): { changes: number | bigint };
   get<T extends Cell[] = Row>(...parameters: Cell[]): T | undefined;
   all<T extends Cell[] = Row>(...parameters: Cell[]): T[];
-  /** Reads no further than the caller goes. */
-  iterate<T extends Cell[] = Row>(...parameters: Cell[]): Iterable<T>;
 }
 
 export type Queries = Readonly<Record<QueryName, Query>>;
@@ -100,26 +100,8 @@ export function prepareAll(db: DatabaseSync): Queries {
 }
 
 export function prepare(db: DatabaseSync, text: string): Query {
+  if (!bindsByPosition(db)) return prepareForOlderNode(db, text);
   const statement = db.prepare(text);
-  if ('setReturnArrays' in statement) {
-    statement.setReturnArrays(true);
-    return statement as unknown as Query;
-  }
-  return arraysFromObjects(statement);
-}
-
-/** Node before 22.16 gives objects only; their keys come in the order of the columns. */
-function arraysFromObjects(statement: StatementSync): Query {
-  return {
-    run: (...parameters) => statement.run(...parameters),
-    get: <T extends Cell[]>(...parameters: Cell[]) => {
-      const row = statement.get(...parameters);
-      return row && (Object.values(row) as T);
-    },
-    all: <T extends Cell[]>(...parameters: Cell[]) =>
-      statement.all(...parameters).map((row) => Object.values(row) as T),
-    *iterate<T extends Cell[]>(...parameters: Cell[]): Generator<T> {
-      for (const row of statement.iterate(...parameters)) yield Object.values(row as object) as T;
-    },
-  };
+  statement.setReturnArrays(true);
+  return statement as unknown as Query;
 }

@@ -25,6 +25,7 @@ const HOT: [QueryName, string[]][] = [
   ['claim-ready', ['SEARCH jobs USING INDEX jobs_ready (tenant=? AND queue=? AND rank>?)']],
   ['claim-job', [ONE_ROW]],
   ['apply-by-lease', [ONE_ROW]],
+  ['finish-by-lease', [ONE_ROW]],
   ['apply-by-version', [ONE_ROW]],
   ['run-of', [ONE_ROW]],
   ['job-by-id', [ONE_ROW]],

@@ -52,7 +52,7 @@ describe('the limit of a queue in a shared file', () => {
     const now = Date.now();
     const bad = store.apply([
       settleChange(second!, { kind: 'completed', result: null }, now),
-      settleChange({ ...third!, attempt: 0.5 }, { kind: 'completed', result: null }, now),
+      settleChange({ ...third!, version: 0.5 }, { kind: 'completed', result: null }, now),
     ]);
     other.release();
     await expect(bad).rejects.toMatchObject({ code: 'internal' });

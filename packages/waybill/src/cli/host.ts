@@ -1,8 +1,8 @@
 import { engine, type Logger, type Waybill } from '@waybill/core';
 import { createApp, isLoopback, type Listening, serve as listen } from '@waybill/server';
 import { openStore, withoutSecrets } from '../connect/open-store.ts';
-import { version } from './main.ts';
-import type { ServeOptions } from './options.ts';
+import type { ServeOptions } from './serve-options.ts';
+import { version } from './version.ts';
 
 export interface Host {
   waybill: Waybill;

@@ -1,44 +1,77 @@
-import { readFileSync } from 'node:fs';
 import { WaybillError } from '@waybill/core';
-import { dev } from './dev.ts';
-import { HELP } from './help.ts';
-import { serve } from './serve.ts';
-
-const COMMANDS: Record<string, (args: readonly string[]) => Promise<void>> = { serve, dev };
+import { closest } from './closest.ts';
+import type { Command } from './command.ts';
+import { COMMANDS } from './commands/index.ts';
+import { commandHelp, groupHelp, overview } from './help.ts';
+import { type Io, processIo } from './io.ts';
+import { exitCodeOf, report } from './report.ts';
+import { version } from './version.ts';
 
 export async function main(args: readonly string[]): Promise<void> {
+  process.exitCode = await run(args, processIo());
+}
+
+/** One call of the command; answers its exit code. */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  let found: Found | undefined;
   try {
-    await run(args);
+    const text = informationFor(args);
+    if (text !== undefined) {
+      io.stdout.write(text);
+      return 0;
+    }
+    found = find(args);
+    return await found.command.run(found.rest, io);
   } catch (error) {
-    process.exitCode = report(error);
+    report(error, io, found?.command.name);
+    const code = exitCodeOf(error);
+    return found?.command.isServer && code !== WRONG_USAGE ? 1 : code;
   }
 }
 
-async function run([name, ...rest]: readonly string[]): Promise<void> {
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help' || rest.includes('--help')) {
-    process.stdout.write(HELP);
-    return;
-  }
-  if (name === '--version' || name === '-v') {
-    process.stdout.write(`${version()}\n`);
-    return;
-  }
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined) {
-    throw new WaybillError('invalid_request', `There is no command '${name}'.`, { hint: 'waybill --help lists them.' });
-  }
-  await command(rest);
+const WRONG_USAGE = 2;
+
+interface Found {
+  command: Command;
+  rest: readonly string[];
 }
 
-export function version(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
+const isHelp = (word: string | undefined): boolean => word === '--help' || word === '-h';
+
+/** What is asked about the command itself; undefined when it shall do something. */
+function informationFor(args: readonly string[]): string | undefined {
+  const [first, ...others] = args;
+  if (first === '--version' || first === '-v') return `${version()}\n`;
+  if (first === 'help') return informationFor([...others, '--help']);
+  if (first === undefined || isHelp(first)) return overview(COMMANDS);
+  const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  if (!options.some(isHelp)) return undefined;
+  const words = options.filter((word) => !isHelp(word));
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
+  const isGroup = group.length > 0 && !group.some(({ name }) => name === words.slice(0, 2).join(' '));
+  return isGroup ? groupHelp(first, group) : commandHelp(find(words).command);
 }
 
-/** Says what is wrong and what to do, without a stack; the exit code tells misuse from failure. */
-function report(reason: unknown): number {
-  const error = reason instanceof WaybillError ? reason : undefined;
-  const message = error?.message ?? (reason instanceof Error ? reason.message : String(reason));
-  process.stderr.write(`waybill: ${message}\n${error?.hint ? `  ${error.hint}\n` : ''}`);
-  return error?.code === 'invalid_request' ? 2 : 1;
+/** By one word or two; a group alone means its list. */
+function find(args: readonly string[]): Found {
+  const [first = '', second] = args;
+  const named = (name: string) => COMMANDS.find((command) => command.name === name);
+  const two = named(`${first} ${second}`);
+  if (two !== undefined) return { command: two, rest: args.slice(2) };
+  const one = named(first);
+  if (one !== undefined) return { command: one, rest: args.slice(1) };
+  const list = named(`${first} list`);
+  if (list !== undefined && (second === undefined || second.startsWith('-')))
+    return { command: list, rest: args.slice(1) };
+  throw unknown(list === undefined ? first : `${first} ${second}`);
+}
+
+function unknown(typed: string): WaybillError {
+  const meant = closest(typed, [
+    ...COMMANDS.map(({ name }) => name),
+    ...COMMANDS.map(({ name }) => name.split(' ')[0]!),
+  ]);
+  return new WaybillError('invalid_request', `There is no command '${typed}'.`, {
+    hint: meant === undefined ? 'waybill --help lists them.' : `Did you mean 'waybill ${meant}'?`,
+  });
 }

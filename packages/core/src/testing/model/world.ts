@@ -173,11 +173,19 @@ export class World {
       await this.both('workflow', (store) => store.workflows.get(tenant, id));
     }
     await this.both('due', async (store) => sorted((await store.due({ now: this.now, limit: ALL })).jobs));
-    await this.both('log', async (store) => {
-      const { events } = await store.events.read({ limit: ALL });
-      return inOrder(events.map(({ cursor: _, ...event }) => event));
-    });
+    await this.both('log', async (store) => inOrder(await wholeLog(store)));
     return rows;
+  }
+}
+
+/** A store may look at a part of the log only; then there is more behind the cursor. */
+async function wholeLog(store: Store): Promise<JobEvent[]> {
+  const events: JobEvent[] = [];
+  let page = await store.events.read({ limit: ALL });
+  for (;;) {
+    events.push(...page.events.map(({ cursor: _, ...event }) => event));
+    if (page.atEnd) return events;
+    page = await store.events.read({ after: page.cursor, limit: ALL });
   }
 }
 

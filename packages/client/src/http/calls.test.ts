@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { remote } from './index.ts';
+
+const answering =
+  (status: number, body: string, headers: Record<string, string> = {}) =>
+  () =>
+    new Response(body, { status, headers });
+
+const client = (fetch: (url: string, init: RequestInit) => Response | Promise<Response>, options = {}) =>
+  remote('http://waybill.test/base/', { fetch, sleep: async () => {}, ...options });
+
+test('headers go with every call, and the address keeps its path', async () => {
+  const seen: [string, Headers][] = [];
+  const { queues } = client(
+    (url, init) => {
+      seen.push([url, new Headers(init.headers)]);
+      return new Response('{"queues":[]}');
+    },
+    { headers: { Authorization: 'Bearer x' } },
+  );
+  expect(await queues.list()).toEqual([]);
+  const [url, headers] = seen[0]!;
+  expect([url, headers.get('authorization')]).toEqual(['http://waybill.test/base/ojs/v1/queues', 'Bearer x']);
+  expect(() => remote('http://waybill.test', { headers: { 'a b': 'c' } })).toThrow(/headers/);
+});
+
+test('a server that does not answer in time is given up, and reading is tried again', async () => {
+  let calls = 0;
+  const silent = (_url: string, { signal }: RequestInit) => {
+    calls += 1;
+    return new Promise<Response>((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason));
+    });
+  };
+  const { queues } = client(silent, { timeoutMs: 1 });
+  await expect(queues.list()).rejects.toMatchObject({ code: 'timeout', retryable: true });
+  expect(calls).toBe(4);
+  await expect(queues.pause('a')).rejects.toMatchObject({ code: 'timeout' });
+  expect(calls).toBe(5);
+});
+
+test('what is not from a Waybill server is told from what is', async () => {
+  const page = '<html>welcome</html>';
+  await expect(client(answering(200, page)).queues.list()).rejects.toMatchObject({ code: 'internal' });
+  await expect(client(answering(404, page)).queues.list()).rejects.toMatchObject({ code: 'not_found' });
+  await expect(client(answering(502, page)).queues.list()).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(client(answering(503, page)).health()).rejects.toMatchObject({ code: 'unavailable' });
+  const follow = client(answering(200, page)).events.follow({ signal: new AbortController().signal });
+  await expect(follow[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'internal' });
+});
+
+test('a store that is away is an answer about health', async () => {
+  const body = { status: 'degraded', backend: { type: 'sqlite', status: 'unhealthy', latency_ms: 3 } };
+  expect(await client(answering(503, JSON.stringify(body))).health()).toEqual({
+    status: 'degraded',
+    store: { name: 'sqlite', status: 'unhealthy', latencyMs: 3 },
+  });
+});
+
+test('what cannot be sent is refused before it is', async () => {
+  const { jobs } = client(() => {
+    throw new Error('It was sent.');
+  });
+  const loop: unknown[] = [];
+  loop.push(loop);
+  await expect(jobs.enqueue({ type: 'a.b', args: loop as never })).rejects.toMatchObject({ code: 'invalid_payload' });
+  for (const idempotencyKey of ['', 'caf\u00e9', 'x\n', 'x'.repeat(256)])
+    await expect(jobs.enqueue({ type: 'a.b', args: [] }, { idempotencyKey })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+});

@@ -1,0 +1,198 @@
+import { errorFromWire } from '../error-wire.ts';
+import { baseOf, type QueryValues, queryOf } from './address.ts';
+import { invalid, isLost, RemoteError } from './remote-error.ts';
+import { backoffMs, join, type Sleep, sleep } from './waiting.ts';
+
+const MEDIA_TYPE = 'application/openjobspec+json';
+const ATTEMPTS = 4;
+
+export interface CallOptions {
+  query?: QueryValues;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Whether a call whose fate is unknown may be sent again. @defaultValue for GET */
+  repeatable?: boolean;
+  /** Told before each repetition. */
+  onRepeat?(): void;
+  /** How much longer than usual the answer may take. @defaultValue 0 */
+  waitMs?: number;
+  signal?: AbortSignal;
+  /** A status that is an answer, although it looks like a refusal. */
+  accept?: number;
+}
+
+export interface CallsOptions {
+  headers?: Record<string, string>;
+  fetch?: (url: string, init: RequestInit) => Response | Promise<Response>;
+  timeoutMs?: number;
+  sleep?: Sleep;
+}
+
+export interface Answer<T> {
+  status: number;
+  body: T;
+}
+
+/** Sends calls and reads answers: timeouts, repetition and errors are dealt with here and nowhere else. */
+export class Calls {
+  readonly sleep: Sleep;
+  readonly #base: string;
+  readonly #headers: Record<string, string>;
+  readonly #fetch: NonNullable<CallsOptions['fetch']>;
+  readonly #timeoutMs: number;
+  readonly #closing = new AbortController();
+  readonly #underway = new Set<Promise<unknown>>();
+
+  constructor(url: string, options: CallsOptions) {
+    this.#base = baseOf(url);
+    this.#headers = checkHeaders({ ...options.headers });
+    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.sleep = options.sleep ?? sleep;
+  }
+
+  /** Aborted by `close`, for those who would go on for long. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Takes no more calls and waits for those under way: what became of a settle must not be left in the dark. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled(this.#underway);
+  }
+
+  /** Answers the body of the answer; refused with a RemoteError. */
+  async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+    return (await this.send<T>(method, path, options)).body;
+  }
+
+  async send<T>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    if (this.closing.aborted) throw new RemoteError({ code: 'unavailable', message: 'This client was closed.' });
+    const sending = this.#send<T>(method, path, options);
+    this.#underway.add(sending);
+    try {
+      return await sending;
+    } finally {
+      this.#underway.delete(sending);
+    }
+  }
+
+  async #send<T>(method: string, path: string, options: CallOptions): Promise<Answer<T>> {
+    const { repeatable = method === 'GET', onRepeat } = options;
+    const body = options.body === undefined ? undefined : jsonOf(options.body);
+    const away = join(options.signal, this.closing);
+    try {
+      for (let failures = 0; ; failures += 1) {
+        if (failures > 0) onRepeat?.();
+        try {
+          return await this.#attempt<T>(method, path, body, options);
+        } catch (error) {
+          if (!repeatable || !isLost(error) || failures + 1 >= ATTEMPTS) throw error;
+          await this.sleep(backoffMs(failures), away.signal);
+          if (away.signal.aborted) throw error;
+        }
+      }
+    } finally {
+      away.leave();
+    }
+  }
+
+  /** The bare answer, for those who read its body as it comes. */
+  async open(path: string, options: Pick<CallOptions, 'query' | 'headers'>, signal: AbortSignal): Promise<Response> {
+    const response = await this.#request('GET', path, undefined, options, signal);
+    if (response.ok) return response;
+    throw new RemoteError(errorFromWire(parsed(await textOf(response)), response.status));
+  }
+
+  async #attempt<T>(method: string, path: string, body: string | undefined, options: CallOptions): Promise<Answer<T>> {
+    const late = join(options.signal);
+    let isLate = false;
+    const timer = setTimeout(
+      () => {
+        isLate = true;
+        late.abort();
+      },
+      this.#timeoutMs + (options.waitMs ?? 0),
+    );
+    try {
+      const response = await this.#request(method, path, body, options, late.signal);
+      return read<T>(response, await textOf(response), options.accept);
+    } catch (error) {
+      throw isLate ? tooLate(this.#timeoutMs, error) : error;
+    } finally {
+      clearTimeout(timer);
+      late.leave();
+    }
+  }
+
+  async #request(
+    method: string,
+    path: string,
+    body: string | undefined,
+    { query = {}, headers }: CallOptions,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const type = body === undefined ? undefined : { 'Content-Type': MEDIA_TYPE };
+    const init = { method, headers: { Accept: MEDIA_TYPE, ...type, ...this.#headers, ...headers }, signal };
+    try {
+      return await this.#fetch(this.#base + path + queryOf(query), body === undefined ? init : { ...init, body });
+    } catch (error) {
+      throw noAnswer(error);
+    }
+  }
+}
+
+/** Found out now: a fetch that throws looks like a server that cannot be reached. */
+function checkHeaders(headers: Record<string, string>): Record<string, string> {
+  try {
+    new Headers(headers);
+    return headers;
+  } catch (error) {
+    throw new RemoteError({ code: 'invalid_request', message: 'These headers cannot be sent.' }, error);
+  }
+}
+
+function jsonOf(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    throw new RemoteError({ code: 'invalid_payload', message: 'The request cannot be written as JSON.' }, error);
+  }
+}
+
+/** An answer that breaks off is as good as none. */
+const textOf = (response: Response): Promise<string> =>
+  response.text().catch((error: unknown) => {
+    throw noAnswer(error);
+  });
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function read<T>(response: Response, text: string, accept: number | undefined): Answer<T> {
+  const { status } = response;
+  const body = parsed(text);
+  const isObject = typeof body === 'object' && body !== null;
+  // A proxy in between may answer with the accepted status too; its body is none of ours.
+  if (isObject && (response.ok || (status === accept && !('error' in body)))) return { status, body: body as T };
+  if (!response.ok) throw new RemoteError(errorFromWire(body, status));
+  throw new RemoteError({ code: 'internal', message: 'What answered is no Waybill server.' });
+}
+
+const noAnswer = (cause: unknown): RemoteError =>
+  new RemoteError({ code: 'unavailable', message: 'The server could not be reached, or its answer broke off.' }, cause);
+
+const tooLate = (ms: number, cause: unknown): RemoteError =>
+  new RemoteError({ code: 'timeout', message: `The server has not answered within ${ms} ms.` }, cause);
+
+/** A server serves the tenant of whoever calls it; naming another one must not quietly mean this one. */
+export function refuseTenant(context: { tenant?: string | undefined } | undefined): void {
+  if (context?.tenant === undefined || context.tenant === '') return;
+  throw invalid('A remote client works for the tenant of its key: it takes no tenant.');
+}

@@ -1,0 +1,56 @@
+import type { Jobs, Lease } from '@waybill/core';
+import { jobFromWire } from '../job-from-wire.ts';
+import type { WireJob } from '../job-wire.ts';
+import { type Calls, refuseTenant } from './calls.ts';
+import { newJobId } from './job-id.ts';
+import { join } from './waiting.ts';
+
+/** The longest that a server waits in one call; a longer wait is several of them. */
+const LONGEST_WAIT_MS = 30_000;
+
+/** Every claim has an id, so that a repetition answers the same jobs and no lease is lost with an answer. */
+export function claiming(calls: Calls): Jobs['claim'] {
+  return async (call) => {
+    refuseTenant(call);
+    const { signal, claimId = newJobId(), waitMs = 0 } = call;
+    const request = {
+      queues: call.queues,
+      count: call.count,
+      worker_id: call.workerId,
+      visibility_timeout_ms: call.leaseMs,
+      claim_id: claimId,
+    };
+    const ask = async (wait: number, until?: AbortSignal): Promise<Lease[]> => {
+      const { jobs } = await calls.call<{ jobs: WireJob[] }>('POST', '/ojs/v1/workers/fetch', {
+        body: { ...request, wait_ms: wait },
+        repeatable: true,
+        waitMs: wait,
+        ...(until && { signal: until }),
+      });
+      return jobs.map((wire) => leaseOf(wire, claimId));
+    };
+    if (waitMs === 0 || signal?.aborted) return ask(0);
+    const begun = performance.now();
+    const away = join(signal, calls.closing);
+    try {
+      for (;;) {
+        const left = Math.max(0, Math.round(waitMs - (performance.now() - begun)));
+        const leases = await ask(Math.min(left, LONGEST_WAIT_MS), away.signal);
+        if (leases.length > 0 || left <= LONGEST_WAIT_MS || away.signal.aborted) return leases;
+      }
+    } catch (error) {
+      if (calls.closing.aborted) return [];
+      if (!signal?.aborted) throw error;
+      // Jobs may have been granted while we hung up, and would be held by nobody: asked again, they are answered.
+      return ask(0);
+    } finally {
+      away.leave();
+    }
+  };
+}
+
+function leaseOf(wire: WireJob, claimId: string): Lease {
+  const { lease_token: token = '', parent_results: parentResults } = wire;
+  const job = { ...jobFromWire(wire), claimId };
+  return parentResults === undefined ? { token, job } : { token, job, parentResults };
+}

@@ -1,0 +1,96 @@
+import type { DeadLetters, Job, JobFilter } from '@waybill/core';
+import { jobFromWire } from '../job-from-wire.ts';
+import type { WireJob } from '../job-wire.ts';
+import { path } from './address.ts';
+import { type Calls, refuseTenant } from './calls.ts';
+import { jobPage, momentOf } from './jobs.ts';
+
+const DEAD = '/ojs/v1/dead-letter';
+/** The most that a server takes on in one call that says how many. */
+const MOST_AT_ONCE = 1_000;
+
+interface Bulk {
+  done: number;
+  has_more: boolean;
+}
+
+export function deadLetters(calls: Calls): DeadLetters {
+  const jobOf = async (answer: Promise<{ job: WireJob }>): Promise<Job> => jobFromWire((await answer).job);
+
+  /** Without a bound in one call; with one in calls as large as a server takes. */
+  async function inCalls(atMost: number | undefined, call: (limit: number | undefined) => Promise<Bulk>) {
+    if (atMost === undefined || atMost === Number.POSITIVE_INFINITY) {
+      const { done, has_more: more } = await call(undefined);
+      return { done, more };
+    }
+    let done = 0;
+    let more = true;
+    while (more && done < atMost) {
+      const round = await call(Math.min(MOST_AT_ONCE, atMost - done));
+      done += round.done;
+      more = round.has_more;
+      // Others are working on the same jobs: what is left is theirs.
+      if (round.done === 0) break;
+    }
+    return { done, more };
+  }
+
+  return {
+    list: async ({ filter = {}, limit, cursor }) =>
+      jobPage(await calls.call('GET', DEAD, { query: { ...filterOf(filter), limit, cursor } })),
+    get: async (id, context) => {
+      refuseTenant(context);
+      return jobOf(calls.call('GET', path`/ojs/v1/dead-letter/${id}`));
+    },
+    replay: async (id, context) => {
+      refuseTenant(context);
+      return jobOf(calls.call('POST', path`/ojs/v1/dead-letter/${id}/retry`));
+    },
+    discard: async (id, context) => {
+      refuseTenant(context);
+      return jobOf(calls.call('DELETE', path`/ojs/v1/dead-letter/${id}`));
+    },
+    replayMany: async (filter, { atMost } = {}) => {
+      const { done: replayed, more } = await inCalls(atMost, async (limit) => {
+        const body = { confirm: true, filter: listed(filterOf(filter)), limit };
+        const answer = await calls.call<{ retried: number; has_more: boolean }>('POST', `${DEAD}/retry`, { body });
+        return { done: answer.retried, has_more: answer.has_more };
+      });
+      return { replayed, more };
+    },
+    discardMany: async (filter, { atMost } = {}) => {
+      const { done: discarded, more } = await inCalls(atMost, async (limit) => {
+        const query = { ...filterOf(filter), confirm: true, limit };
+        const answer = await calls.call<{ deleted: number; has_more: boolean }>('DELETE', DEAD, { query });
+        return { done: answer.deleted, has_more: answer.has_more };
+      });
+      return { discarded, more };
+    },
+    stats: async (context) => {
+      refuseTenant(context);
+      return calls.call('GET', `${DEAD}/stats`);
+    },
+  };
+}
+
+/** `states` and `dead` say nothing here: the set is what it is. */
+function filterOf(filter: Partial<JobFilter>) {
+  refuseTenant(filter);
+  return {
+    queue: filter.queues,
+    type: filter.types,
+    error_type: filter.errorType,
+    workflow_id: filter.workflowId,
+    since: momentOf(filter.finishedAfter),
+    until: momentOf(filter.finishedBefore),
+    created_after: momentOf(filter.createdAfter),
+    created_before: momentOf(filter.createdBefore),
+  };
+}
+
+/** In a body as in an address: lists are separated by commas. */
+const listed = ({ queue, type, ...filter }: ReturnType<typeof filterOf>) => ({
+  ...filter,
+  queue: queue?.join(','),
+  type: type?.join(','),
+});

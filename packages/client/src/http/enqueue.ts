@@ -1,0 +1,117 @@
+import type { Job, JobRequest, Jobs } from '@waybill/core';
+import { jobFromWire } from '../job-from-wire.ts';
+import type { WireJob } from '../job-wire.ts';
+import { path } from './address.ts';
+import { type Calls, refuseTenant } from './calls.ts';
+import { newJobId } from './job-id.ts';
+import { invalid, RemoteError } from './remote-error.ts';
+
+const KEY = /^[\x20-\x7e]{1,255}$/;
+/** Rows that are looked up at once. */
+const ABREAST = 20;
+
+interface JobAnswer {
+  job: WireJob;
+}
+
+/** A request with the id that makes it repeatable. */
+interface Named {
+  request: JobRequest & { id: string };
+  /** Whether the id is ours: then nobody else can have stored it. */
+  isMade: boolean;
+}
+
+/** Every job is sent with an id, so that a repetition of our own meets what it stored before. */
+export function enqueueing(calls: Calls): Pick<Jobs, 'enqueue' | 'enqueueMany'> {
+  const stored = async (id: string): Promise<Job> =>
+    jobFromWire((await calls.call<JobAnswer>('GET', path`/ojs/v1/jobs/${id}`)).job);
+
+  const enqueue: Jobs['enqueue'] = async (request, context) => {
+    refuseTenant(context);
+    const named = name(request);
+    const key = context?.idempotencyKey;
+    if (key !== undefined && !KEY.test(key))
+      throw invalid('An idempotency key must have 1 to 255 printable ASCII characters.');
+    const repeats = repetitions();
+    try {
+      const { status, body } = await calls.send<JobAnswer>('POST', '/ojs/v1/jobs', {
+        body: named.request,
+        ...(key !== undefined && { headers: { 'Idempotency-Key': key } }),
+        ...repeats.options,
+      });
+      const isOurs = repeats.any() && named.isMade && body.job.id === named.request.id;
+      return { job: jobFromWire(body.job), created: status === 201 || isOurs };
+    } catch (error) {
+      if (!repeats.any() || existingIn(error) !== named.request.id) throw error;
+      const job = await stored(named.request.id);
+      if (!isOurs(named, job)) throw error;
+      return { job, created: true };
+    }
+  };
+
+  const enqueueMany: Jobs['enqueueMany'] = async (requests, context) => {
+    refuseTenant(context);
+    const all = requests.map(name);
+    const repeats = repetitions();
+    try {
+      const body = { jobs: all.map(({ request }) => request) };
+      const answer = await calls.call<{ jobs: WireJob[] }>('POST', '/ojs/v1/jobs/batch', { body, ...repeats.options });
+      return answer.jobs.map(jobFromWire);
+    } catch (error) {
+      const met = repeats.any() && all.find(({ request }) => request.id === existingIn(error));
+      // All or nothing: when one of them is ours, all of them are there.
+      if (!met || !isOurs(met, await stored(met.request.id))) throw error;
+      return inSlices(all, ({ request }) => storedOrOther(request));
+    }
+  };
+
+  /** A uniqueness rule may have let another job stand for this one; sent by itself it meets that one again. */
+  const storedOrOther = async (request: Named['request']): Promise<Job> => {
+    try {
+      return await stored(request.id);
+    } catch (error) {
+      if (!(error instanceof RemoteError) || error.code !== 'not_found') throw error;
+      return (await enqueue(request)).job;
+    }
+  };
+
+  return { enqueue, enqueueMany };
+}
+
+function name(request: JobRequest): Named {
+  const id: string | null | undefined = request?.id;
+  return { request: { ...request, id: id ?? newJobId() }, isMade: id === undefined || id === null };
+}
+
+function repetitions() {
+  let count = 0;
+  const onRepeat = () => {
+    count += 1;
+  };
+  return { any: () => count > 0, options: { repeatable: true, onRepeat } };
+}
+
+const existingIn = (error: unknown): unknown =>
+  error instanceof RemoteError && error.code === 'duplicate' ? error.details?.['existing_job_id'] : undefined;
+
+/** An id of the caller's own may have been taken by another job before; ours is the one that says the same. */
+function isOurs({ request, isMade }: Named, { type, spec }: Job): boolean {
+  const says = (...told: unknown[]) => canonical(JSON.parse(JSON.stringify(told)));
+  return isMade || says(request.type, request.args, request.meta ?? {}) === says(type, spec.args, spec.meta);
+}
+
+/** The same text for the same JSON, whatever order a store gives its keys back in. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}
+
+async function inSlices<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  for (let from = 0; from < items.length; from += ABREAST)
+    done.push(...(await Promise.all(items.slice(from, from + ABREAST).map(work))));
+  return done;
+}

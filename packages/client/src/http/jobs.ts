@@ -1,0 +1,91 @@
+import type { HeartbeatAnswer, Job, JobFilter, Jobs, Page, WorkerDirective } from '@waybill/core';
+import { jobFromWire } from '../job-from-wire.ts';
+import type { WireJob } from '../job-wire.ts';
+import { toRfc3339 } from '../time.ts';
+import { path, type QueryValues } from './address.ts';
+import { type Calls, refuseTenant } from './calls.ts';
+import { claiming } from './claim.ts';
+import { enqueueing } from './enqueue.ts';
+import { settleBody, settlePath } from './settle-call.ts';
+
+interface JobAnswer {
+  job: WireJob;
+}
+
+export interface WireJobPage {
+  jobs: WireJob[];
+  pagination: { cursor?: string };
+}
+
+interface WireBeat {
+  directive: WorkerDirective;
+  leases: { id: string; expires_at: string }[];
+  jobs_lost: string[];
+  server_time: string;
+}
+
+export function jobs(calls: Calls): Jobs {
+  const jobOf = async (answer: Promise<JobAnswer>): Promise<Job> => jobFromWire((await answer).job);
+  return {
+    ...enqueueing(calls),
+    claim: claiming(calls),
+    get: async (id, context) => {
+      refuseTenant(context);
+      return jobOf(calls.call('GET', path`/ojs/v1/jobs/${id}`));
+    },
+    list: async ({ filter = {}, limit, cursor }) => {
+      refuseTenant(filter);
+      const query = { ...filterQuery(filter), limit, cursor };
+      return jobPage(await calls.call('GET', '/ojs/v1/jobs', { query }));
+    },
+    heartbeat: async (call) => {
+      refuseTenant(call);
+      const active_jobs = call.jobs.map(({ id, leaseToken: lease_token }) => ({ id, lease_token }));
+      const body = { worker_id: call.workerId, active_jobs, visibility_timeout_ms: call.leaseMs };
+      // Extending twice is extending once.
+      return heard(await calls.call('POST', '/ojs/v1/workers/heartbeat', { body, repeatable: true }));
+    },
+    settle: async (call) => {
+      refuseTenant(call);
+      // Without a token a repetition might settle the run of somebody else.
+      const repeatable = call.leaseToken !== undefined;
+      return jobOf(calls.call('POST', settlePath(call), { body: settleBody(call), repeatable }));
+    },
+    cancel: async (id, { by, reason, ...context } = {}) => {
+      refuseTenant(context);
+      return jobOf(calls.call('DELETE', path`/ojs/v1/jobs/${id}`, { query: { by, reason } }));
+    },
+    activate: async (id, context) => {
+      refuseTenant(context);
+      return jobOf(calls.call('POST', path`/ojs/v1/jobs/${id}/activate`));
+    },
+  };
+}
+
+export function jobPage({ jobs: found, pagination: { cursor } }: WireJobPage): Page<Job> {
+  const items = found.map(jobFromWire);
+  return cursor === undefined ? { items } : { items, cursor };
+}
+
+const heard = ({ directive, leases, jobs_lost: lost, server_time }: WireBeat): HeartbeatAnswer => ({
+  directive,
+  extended: leases.map(({ id, expires_at }) => ({ id, leaseUntil: Date.parse(expires_at) })),
+  lost,
+  now: Date.parse(server_time),
+});
+
+const filterQuery = (filter: Partial<JobFilter>): QueryValues => ({
+  state: filter.states,
+  queue: filter.queues,
+  type: filter.types,
+  dead_letter: filter.dead,
+  workflow_id: filter.workflowId,
+  error_type: filter.errorType,
+  created_after: momentOf(filter.createdAfter),
+  created_before: momentOf(filter.createdBefore),
+  finished_after: momentOf(filter.finishedAfter),
+  finished_before: momentOf(filter.finishedBefore),
+});
+
+export const momentOf = (moment: number | undefined): string | undefined =>
+  moment === undefined ? undefined : toRfc3339(moment);

@@ -1,0 +1,49 @@
+import type { Health, Waybill } from '@waybill/core';
+import { Calls, type CallsOptions } from './calls.ts';
+import { deadLetters } from './dead-letters.ts';
+import { events } from './events.ts';
+import { jobs } from './jobs.ts';
+import { crons, limits, queues, workers } from './resources.ts';
+import { workflows } from './workflows.ts';
+
+export interface RemoteOptions extends CallsOptions {
+  /** Sent with every call, e.g. `Authorization`. */
+  headers?: NonNullable<CallsOptions['headers']>;
+  /** @defaultValue the one of the platform */
+  fetch?: NonNullable<CallsOptions['fetch']>;
+  /** How long an answer may take, beside what a claim was told to wait. @defaultValue 30_000 */
+  timeoutMs?: number;
+  /** How to wait before a repetition; for tests. @defaultValue by a timer */
+  sleep?: NonNullable<CallsOptions['sleep']>;
+}
+
+interface WireHealth {
+  status: Health['status'];
+  backend: { type: string; status: Health['store']['status']; latency_ms: number };
+}
+
+/**
+ * A Waybill server, spoken to over HTTP: the same port as the embedded engine, in Node and in a browser. Calls that
+ * can be repeated without doing anything twice are repeated when no answer comes. See `jobFromWire` for the columns of
+ * a job that do not travel.
+ */
+export function remote(url: string, options: RemoteOptions = {}): Waybill {
+  const calls = new Calls(url, options);
+  return {
+    jobs: jobs(calls),
+    deadLetters: deadLetters(calls),
+    queues: queues(calls),
+    limits: limits(calls),
+    crons: crons(calls),
+    workflows: workflows(calls),
+    workers: workers(calls),
+    events: events(calls),
+    health: async () => {
+      // A server whose store is away says so with 503, and that is an answer.
+      const { status, backend } = await calls.call<WireHealth>('GET', '/ojs/v1/health', { accept: 503 });
+      return { status, store: { name: backend.type, status: backend.status, latencyMs: backend.latency_ms } };
+    },
+    /** Ends streams and waiting claims, waits for calls under way. The server goes on. */
+    close: () => calls.close(),
+  };
+}

@@ -1,0 +1,28 @@
+import type { SettleCall } from '@waybill/core';
+import { toRfc3339 } from '../time.ts';
+
+/** How each outcome travels: the specification has words for three, and `nack` takes the others as an extension. */
+export function settlePath({ outcome }: SettleCall): string {
+  return `/ojs/v1/workers/${outcome.kind === 'completed' ? 'ack' : 'nack'}`;
+}
+
+export function settleBody(call: SettleCall): object {
+  return { job_id: call.id, lease_token: call.leaseToken, worker_id: call.workerId, ...told(call) };
+}
+
+function told({ outcome }: SettleCall): object {
+  switch (outcome.kind) {
+    case 'completed':
+      return { result: outcome.result };
+    case 'failed':
+      return { error: outcome.error };
+    case 'requeued':
+      return { requeue: true, error: outcome.error };
+    case 'snoozed':
+      return { outcome: 'snoozed', snooze_until: toRfc3339(outcome.until) };
+    case 'cancelled':
+      return { outcome: 'cancelled', reason: outcome.reason };
+    case 'discarded':
+      return { outcome: 'discarded', error: outcome.error, dead_letter: outcome.deadLetter };
+  }
+}

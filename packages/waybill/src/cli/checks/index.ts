@@ -1,0 +1,55 @@
+import type { Context } from '../context.ts';
+import { refusalOf } from '../report.ts';
+import { fileOf, isRemote } from '../store-address.ts';
+import type { Check } from './check.ts';
+import { checkClock, checkServerClock } from './clock.ts';
+import { checkDurability, checkFile, checkSchema, checkSpace } from './file.ts';
+
+export type { Check } from './check.ts';
+
+const OLDEST_NODE = [22, 13] as const;
+
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isOld = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
+  if (!isOld) return { name: 'node', status: 'ok', message: `Node.js ${version}` };
+  const hint = `Waybill needs ${OLDEST_NODE.join('.')} or newer.`;
+  return { name: 'node', status: 'fail', message: `Node.js ${version}`, hint };
+}
+
+/** Milliseconds from which an answer to a ping is worth a word. */
+const SLOW_MS = 250;
+
+/** From the ground up: without a file that can be written to, the store need not be asked. */
+export async function checkStore(context: Context): Promise<Check[]> {
+  const { store } = context;
+  const checks: Check[] = [];
+  const file = fileOf(store);
+  if (file !== null) {
+    const found = checkFile(file);
+    checks.push(found, await checkSpace(file));
+    // Opening would make the file, and a look must not change anything.
+    if (found.status !== 'ok') return [...checks, checkDurability(store)];
+  }
+  const reached = await checkReach(context);
+  checks.push(reached);
+  if (reached.status !== 'fail') {
+    if (file !== null) checks.push(await checkSchema(store));
+    checks.push(isRemote(store) ? await checkServerClock(context) : await checkClock(context));
+  }
+  return isRemote(store) ? checks : [...checks, checkDurability(store)];
+}
+
+async function checkReach(context: Context): Promise<Check> {
+  const name = 'store';
+  try {
+    const waybill = await context.connect();
+    const { store, status } = await waybill.health();
+    const message = `${store.name} answers in ${store.latencyMs} ms`;
+    if (status !== 'ok') return { name, status: 'fail', message: `${store.name} is ${store.status}` };
+    return { name, status: store.latencyMs > SLOW_MS ? 'warn' : 'ok', message };
+  } catch (error) {
+    const { message, hint } = refusalOf(error);
+    return { name, status: 'fail', message, ...(hint !== undefined && { hint }) };
+  }
+}

@@ -1,0 +1,19 @@
+/** The word that was probably meant; undefined when none is near. */
+export function closest(typed: string, words: readonly string[]): string | undefined {
+  const near = words.map((word) => ({ word, far: distance(typed, word) })).sort((a, b) => a.far - b.far)[0];
+  return near !== undefined && near.far <= Math.max(1, Math.floor(typed.length / 3)) ? near.word : undefined;
+}
+
+/** Levenshtein's, row by row. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...from].entries()) {
+    const next = [index + 1];
+    for (let at = 1; at <= to.length; at += 1) {
+      const swap = row[at - 1]! + (letter === to[at - 1] ? 0 : 1);
+      next.push(Math.min(swap, row[at]! + 1, next[at - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[to.length]!;
+}

@@ -1,0 +1,63 @@
+import { jobToWire } from '@waybill/client';
+import { type Job, lastError, systemClock } from '@waybill/core';
+import { untilFinished } from '../../sdk/wait.ts';
+import { command, misuse } from '../command.ts';
+import { INTERRUPTED } from '../exit.ts';
+import { REQUEST_OPTIONS, readRequest } from '../job-request.ts';
+import { readSpan } from '../read-value.ts';
+import { oneLine } from '../table.ts';
+
+export const enqueue = command({
+  name: 'enqueue',
+  section: 'Jobs',
+  summary: 'enqueue a job; each argument is one JSON value',
+  args: 'TYPE [ARGS-JSON…]',
+  options: {
+    ...REQUEST_OPTIONS,
+    delay: { value: 'SPAN', about: 'start it no earlier than in 30s, 5m, PT5M, ..' },
+    id: { value: 'UUID', about: 'id of the job, a UUIDv7', default: 'a new one' },
+    key: { value: 'TEXT', about: 'idempotency key: a second call with it answers the first job' },
+    wait: { about: 'wait until the job has finished and print its result; exit 1 unless it completed' },
+    timeout: { value: 'SPAN', about: 'how long to wait', default: 'until Ctrl-C' },
+  },
+  notes: `The job is durable when this answers. Texts are JSON too: waybill enqueue email.send '"ada@example.com"'
+What begins with a dash goes behind --: waybill enqueue math.add -- -1 2`,
+  run: async ({ args: [type = '', ...args], values }, context) => {
+    const { delay, id, key, timeout } = values;
+    if (timeout !== undefined && !values.wait) throw misuse('--timeout has a meaning only with --wait.');
+    const timeoutMs = timeout === undefined ? undefined : readSpan('--timeout', timeout);
+    const later = delay === undefined ? {} : { scheduled_at: `+PT${readSpan('--delay', delay) / 1_000}S` };
+    const request = { ...readRequest(type, args, values, later), ...(id !== undefined && { id }) };
+
+    const waybill = await context.connect({ create: true });
+    const { job, created } = await waybill.jobs.enqueue(request, key === undefined ? {} : { idempotencyKey: key });
+    if (!values.wait) {
+      const known = created ? '' : ' (known already)';
+      context.show({ job: jobToWire(job), created }, () => `${job.id} ${job.state} in queue ${job.queue}${known}\n`);
+      return 0;
+    }
+
+    const interrupted = context.io.interrupted();
+    const patience = { signal: interrupted, ...(timeoutMs !== undefined && { timeoutMs }) };
+    const finished = await untilFinished(waybill, job.id, patience, systemClock).catch((error: unknown) => {
+      if (interrupted.aborted) return null;
+      throw error;
+    });
+    if (finished === null) {
+      context.io.stderr.write(`waybill: no longer waiting for job ${job.id}; it goes on.\n`);
+      return INTERRUPTED;
+    }
+    const isCompleted = finished.state === 'completed';
+    context.show({ job: jobToWire(finished), created }, () => (isCompleted ? resultOf(finished) : ''));
+    if (isCompleted) return 0;
+    const why = lastError(finished)?.message;
+    context.io.stderr.write(
+      `waybill: job ${job.id} was ${finished.state}${why === undefined ? '.' : `: ${oneLine(why)}`}\n`,
+    );
+    return 1;
+  },
+});
+
+/** A text as it is, so that scripts need not take it out of its quotes. */
+const resultOf = ({ result }: Job): string =>
+  `${typeof result === 'string' ? result : JSON.stringify(result, null, 2)}\n`;

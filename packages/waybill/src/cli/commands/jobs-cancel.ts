@@ -1,0 +1,15 @@
+import { command } from '../command.ts';
+import { forEachId } from '../each-id.ts';
+
+export const jobsCancel = command({
+  name: 'jobs cancel',
+  section: 'Jobs',
+  summary: 'cancel jobs that have not finished',
+  args: 'ID…',
+  options: { reason: { value: 'TEXT', about: 'kept in the event log' } },
+  run: async ({ args, values: { reason } }, context) => {
+    const { jobs } = await context.connect();
+    const told = { by: 'cli', ...(reason !== undefined && { reason }) };
+    return forEachId(args, context, 'cancelled', (id) => jobs.cancel(id, told));
+  },
+});

@@ -1,0 +1,55 @@
+import { eventToWire } from '@waybill/client';
+import { JOB_EVENT_TYPES, type LoggedEvent, type Waybill } from '@waybill/core';
+import { command } from '../command.ts';
+import { readList, readListOf } from '../read-value.ts';
+import type { Style } from '../style.ts';
+import { oneLine } from '../table.ts';
+
+const EVENTS = JOB_EVENT_TYPES.map((type) => type.replace('job.', ''));
+
+export const tail = command({
+  name: 'tail',
+  section: 'Jobs',
+  summary: 'follow what happens until Ctrl-C',
+  options: {
+    queue: { value: 'NAMES', about: 'only of these queues' },
+    type: { value: 'TYPES', about: 'only of jobs of these types' },
+    job: { value: 'IDS', about: 'only of these jobs' },
+    event: { value: 'EVENTS', about: 'only these, like completed,discarded' },
+    since: { value: 'WHERE', about: 'start, now, or the cursor of an event, which --json shows', default: 'now' },
+  },
+  notes: `Events: ${EVENTS.slice(0, 8).join(', ')},\n${EVENTS.slice(8).join(', ')}`,
+  run: async ({ values: { queue, type, job, event, since = 'now' } }, context) => {
+    const names = event === undefined ? undefined : readListOf('--event', event.replaceAll('job.', ''), EVENTS);
+    const types = names && JOB_EVENT_TYPES.filter((one) => names.includes(one.replace('job.', '')));
+    const jobTypes = type === undefined ? undefined : new Set(readList('--type', type));
+    const filter = {
+      tenant: '',
+      ...(queue !== undefined && { queues: readList('--queue', queue) }),
+      ...(job !== undefined && { jobIds: readList('--job', job) }),
+      ...(types && { types }),
+    };
+    const { io, isJson, style } = context;
+    const waybill = await context.connect();
+    const after = await cursorOf(waybill, since);
+    const query = { filter, signal: io.interrupted(), ...(after !== undefined && { after }) };
+    for await (const one of waybill.events.follow(query)) {
+      // The log itself is not searched by type of job.
+      if (jobTypes !== undefined && !jobTypes.has(one.jobType)) continue;
+      io.stdout.write(isJson ? `${JSON.stringify(eventToWire(one))}\n` : lineOf(one, style));
+    }
+    return 0;
+  },
+});
+
+const cursorOf = async ({ events }: Waybill, since: string): Promise<string | undefined> => {
+  if (since === 'start') return undefined;
+  return since === 'now' ? events.end() : since;
+};
+
+function lineOf({ at, jobType, jobId, type, attempt, data }: LoggedEvent, style: Style): string {
+  const time = new Date(at).toISOString().slice(11, 23);
+  const told = Object.keys(data).length === 0 ? '' : ` ${oneLine(JSON.stringify(data))}`;
+  const word = style.state(type.replace('job.', ''));
+  return `${style.dim(time)} ${jobType} ${jobId} ${word}${attempt > 0 ? ` #${attempt}` : ''}${style.dim(told)}\n`;
+}

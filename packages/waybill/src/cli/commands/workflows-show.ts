@@ -1,0 +1,46 @@
+import { jobToWire, workflowToWire } from '@waybill/client';
+import type { Job, WorkflowInfo, Workflows } from '@waybill/core';
+import { command } from '../command.ts';
+import type { Context } from '../context.ts';
+import { span } from '../spans.ts';
+import { oneLine } from '../table.ts';
+import { treeOf } from '../workflow-tree.ts';
+
+const PAGE = 1_000;
+
+export const workflowsShow = command({
+  name: 'workflows show',
+  section: 'Schedules and workflows',
+  summary: 'show a workflow as a tree, with states and durations',
+  args: 'ID',
+  run: async ({ args: [id = ''] }, context) => {
+    const { workflows } = await context.connect();
+    const workflow = await workflows.get(id);
+    const jobs = await jobsOf(workflows, id);
+    const document = { workflow: workflowToWire(workflow), jobs: jobs.map((job) => jobToWire(job)) };
+    context.show(document, () => headOf(workflow, context) + treeOf(jobs, workflow.type, context));
+    return 0;
+  },
+});
+
+async function jobsOf(workflows: Workflows, id: string): Promise<Job[]> {
+  const jobs: Job[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await workflows.nodes(id, { limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    jobs.push(...page.items);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return jobs;
+}
+
+function headOf(workflow: WorkflowInfo, { style, io }: Context): string {
+  const { id, name, type, state, completed, failed, cancelled, total, createdAt, finishedAt } = workflow;
+  const counts = [
+    `${completed} of ${total} completed`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
+  ].join(', ');
+  const took = span((finishedAt ?? io.now()) - createdAt);
+  return `${style.bold(oneLine(name ?? 'workflow'))} ${style.dim(id)}\n${type} ${style.state(state)}, ${counts}, ${took}\n`;
+}

@@ -1,0 +1,44 @@
+import { systemClock, type Waybill } from '@waybill/core';
+import type { Io } from './io.ts';
+import { openWaybill } from './store-address.ts';
+import { type Style, styleFor } from './style.ts';
+
+const DEFAULT_STORE = 'sqlite:./waybill.db';
+
+/** What a command works with, made for one call of it. */
+export class Context {
+  readonly io: Io;
+  readonly isJson: boolean;
+  readonly style: Style;
+  /** The address that was named, by flag or environment. */
+  readonly namedStore: string | undefined;
+  #waybill: Promise<Waybill> | undefined;
+
+  constructor(io: Io, values: { store?: string; json?: boolean }) {
+    this.io = io;
+    this.isJson = values.json ?? false;
+    this.style = styleFor(io);
+    this.namedStore = values.store ?? (io.env['WAYBILL_STORE'] || undefined);
+  }
+
+  get store(): string {
+    return this.namedStore ?? DEFAULT_STORE;
+  }
+
+  /** Opened once, and closed when the command has ended. */
+  connect({ create = false, maintenance = false } = {}): Promise<Waybill> {
+    const clock = { ...systemClock, now: this.io.now };
+    this.#waybill ??= openWaybill(this.store, { clock, create, maintenance });
+    return this.#waybill;
+  }
+
+  /** The one document of this call, or its text for people. */
+  show(document: unknown, text: () => string): void {
+    this.io.stdout.write(this.isJson ? `${JSON.stringify(document, null, 2)}\n` : text());
+  }
+
+  async close(): Promise<void> {
+    const waybill = await this.#waybill?.catch(() => undefined);
+    await waybill?.close();
+  }
+}

@@ -1,0 +1,66 @@
+import { createInterface } from 'node:readline/promises';
+
+export interface Output {
+  write(text: string): unknown;
+}
+
+/** Somebody at a terminal, who can answer questions and likes to see that something is going on. */
+export interface Person {
+  ask(question: string): Promise<string>;
+  /** Replaces the line that was shown before; the empty text takes it away. */
+  progress(text: string): void;
+}
+
+/** Everything of the process that a command may touch, so that a test can be the process. */
+export interface Io {
+  stdout: Output;
+  stderr: Output;
+  /** Whether stdout is a terminal: decides about colour only, never about content. */
+  isTty: boolean;
+  now(): number;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Absent where nobody could answer: in scripts and pipes. */
+  person?: Person;
+  /** Aborted by Ctrl-C or SIGTERM. Until a command asks for it, they end the process as usual. */
+  interrupted(): AbortSignal;
+}
+
+export function processIo(): Io {
+  // Whoever reads our output may stop early (`| head`); that is no failure of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
+  let interrupted: AbortSignal | undefined;
+  return {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    isTty: process.stdout.isTTY === true,
+    now: () => Date.now(),
+    env: process.env,
+    ...(process.stdin.isTTY && process.stderr.isTTY && { person }),
+    interrupted: () => {
+      interrupted ??= untilInterrupted();
+      return interrupted;
+    },
+  };
+}
+
+/** Listens once: a second Ctrl-C ends the process at once. */
+function untilInterrupted(): AbortSignal {
+  const aborter = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => aborter.abort());
+  return aborter.signal;
+}
+
+const person: Person = {
+  ask: async (question) => {
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return await lines.question(question);
+    } finally {
+      lines.close();
+    }
+  },
+  progress: (text) => void process.stderr.write(`\r\u001b[K${text}`),
+};

@@ -1,0 +1,46 @@
+import { jobToWire } from '@waybill/client';
+import { type Job, lastError, type Page } from '@waybill/core';
+import type { Context } from './context.ts';
+import { away } from './spans.ts';
+import { type Column, clipped, table } from './table.ts';
+
+const LONGEST_MESSAGE = 60;
+
+export const pagination = (limit: number, cursor: string | undefined) => ({
+  limit,
+  has_more: cursor !== undefined,
+  ...(cursor !== undefined && { cursor }),
+});
+
+/** How to see what comes next. */
+export const moreLine = (cursor: string | undefined, { style }: Context): string =>
+  cursor === undefined ? '' : `${style.dim(`more with --cursor ${cursor}`)}\n`;
+
+/** A page of jobs: of all, of the dead ones, of a workflow. */
+export function showJobs(
+  { items, cursor }: Page<Job>,
+  limit: number,
+  context: Context,
+  { withErrors = false } = {},
+): void {
+  const { style, io } = context;
+  const columns: Column<Job>[] = [
+    { title: 'ID', of: ({ id }) => id },
+    { title: 'TYPE', of: ({ type }) => type },
+    { title: 'QUEUE', of: ({ queue }) => queue },
+    { title: 'STATE', of: ({ state }) => state, paint: style.state },
+    { title: 'ATTEMPT', of: ({ attempt, maxAttempts }) => `${attempt}/${maxAttempts}`, align: 'right' },
+    withErrors
+      ? { title: 'FAILED', of: ({ finishedAt }) => (finishedAt === null ? '' : away(finishedAt, io.now())) }
+      : { title: 'CREATED', of: ({ createdAt }) => away(createdAt, io.now()) },
+    ...(withErrors ? [{ title: 'ERROR', of: errorOf }] : []),
+  ];
+  const document = { jobs: items.map((job) => jobToWire(job)), pagination: pagination(limit, cursor) };
+  const none = withErrors ? 'No dead letters.\n' : 'No jobs.\n';
+  context.show(document, () => (items.length === 0 ? none : table(items, columns, style)) + moreLine(cursor, context));
+}
+
+function errorOf(job: Job): string {
+  const error = lastError(job);
+  return error === undefined ? '' : clipped(`${error.type ?? error.code}: ${error.message}`, LONGEST_MESSAGE);
+}

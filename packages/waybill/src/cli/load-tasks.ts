@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { WaybillError } from '@waybill/core';
+import type { AnyTask } from '@waybill/worker';
+import { oneLine } from './table.ts';
+
+/** Every task that a module exports, by name or in lists; the same one is often exported in both ways. */
+export async function loadTasks(module: string): Promise<AnyTask[]> {
+  const file = resolve(module);
+  if (!existsSync(file)) {
+    throw new WaybillError('invalid_request', `There is no module ${file}.`, {
+      hint: 'Name the file, with its ending.',
+    });
+  }
+  const exported = Object.values(await imported(file, module));
+  return [...new Set(exported.flat().filter(isTask))];
+}
+
+/** What goes wrong while user code is loaded is the user's to see, but not with a stack of ours. */
+async function imported(file: string, module: string): Promise<Record<string, unknown>> {
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (cause) {
+    const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    throw new WaybillError('invalid_request', `${module} cannot be loaded: ${oneLine(why)}`, { cause });
+  }
+}
+
+/** By shape and not by class: the module may have another copy of the package. */
+function isTask(value: unknown): value is AnyTask {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, run, policy } = value as Partial<AnyTask>;
+  return typeof name === 'string' && typeof run === 'function' && typeof policy === 'object';
+}

@@ -1,0 +1,265 @@
+import { readFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+import { ERROR_TABLE } from '@waybill/client';
+import { expect, test } from 'vitest';
+import { COMMANDS } from './commands/index.ts';
+import { Terminal } from './testing/terminal.ts';
+
+const terminal = () => new Terminal('sqlite::memory:');
+
+test('--help lists every command', async () => {
+  expect(await terminal().text('--help')).toMatchInlineSnapshot(`
+    "
+    waybill: background jobs where the row is the truth and the queue is only a hint
+
+    Usage
+      waybill COMMAND [options]
+      waybill COMMAND --help
+      waybill --version
+
+    Servers and workers
+      waybill serve                                  run the server
+      waybill dev                                    run the server with a sample worker, and show what happens
+      waybill work MODULE                            run a worker on the tasks that an ES module exports
+
+    Jobs
+      waybill enqueue TYPE [ARGS-JSON…]              enqueue a job; each argument is one JSON value
+      waybill jobs list                              list jobs, newest first
+      waybill jobs show ID                           show a job with its errors and everything that happened to it
+      waybill jobs cancel ID…                        cancel jobs that have not finished
+      waybill jobs retry ID…                         let dead letters start over with all their attempts
+      waybill queues list                            list the queues with what is in them
+      waybill queues show NAME                       show how many jobs a queue has, by state
+      waybill queues pause NAME                      let a queue take jobs and give none
+      waybill queues resume NAME                     let a paused queue give out jobs again
+      waybill dead list                              list dead letters: jobs that were given up and kept for repair
+      waybill dead replay [ID…]                      let dead letters start over with all their attempts
+      waybill dead discard [ID…]                     take dead letters out of the set; retention removes their rows
+      waybill tail                                   follow what happens until Ctrl-C
+
+    Schedules and workflows
+      waybill cron list                              list the schedules
+      waybill cron add NAME EXPRESSION [ARGS-JSON…]  create a schedule, or replace the one with this name
+      waybill cron pause NAME                        keep a schedule from firing
+      waybill cron resume NAME                       let a paused schedule fire again
+      waybill cron remove NAME                       remove a schedule; the jobs that it made stay
+      waybill workflows list                         list workflows, newest first
+      waybill workflows show ID                      show a workflow as a tree, with states and durations
+      waybill workflows cancel ID                    let no further node of a workflow start
+      waybill workflows resume ID                    run the failed nodes of a workflow again
+
+    Care
+      waybill doctor                                 look for what could go wrong; exit 1 when something has
+      waybill migrate                                bring the schema of a store up to date, or make a new store
+
+    Environment
+      WAYBILL_STORE                                  where jobs are kept, when no --store says so
+      NO_COLOR                                       no colours, also at a terminal
+
+    Exit codes
+        0 done                  1 failed                2 invalid_request       3 invalid_payload
+        4 validation_error      5 payload_too_large     6 unsupported           7 not_found
+        8 conflict              9 duplicate            10 lease_lost           11 queue_paused
+       12 rate_limited         13 resource_exhausted   14 unavailable          15 timeout
+       16 unauthenticated      17 forbidden           130 interrupted
+    "
+  `);
+  expect(await terminal().text('help')).toBe(await terminal().text());
+});
+
+test('a group has help, and each command its own', async () => {
+  expect(await terminal().text('queues', '--help')).toMatchInlineSnapshot(`
+    "
+    Usage
+      waybill queues COMMAND [options]
+
+    Commands
+      waybill queues list         list the queues with what is in them
+      waybill queues show NAME    show how many jobs a queue has, by state
+      waybill queues pause NAME   let a queue take jobs and give none
+      waybill queues resume NAME  let a paused queue give out jobs again
+    "
+  `);
+  expect(await terminal().text('jobs', 'list', '--help')).toMatchInlineSnapshot(`
+    "
+    Usage
+      waybill jobs list [options]
+
+    List jobs, newest first.
+
+    Options
+      --state STATES  scheduled, available, pending, active, completed, retryable, cancelled, discarded; several with commas
+      --queue NAMES   only of these queues
+      --type TYPES    only of these types
+      --limit N       how many, 1 to 1000 [50]
+      --cursor TEXT   go on where the page before ended
+      --store URL     sqlite:FILE, sqlite::memory: or http(s)://HOST [WAYBILL_STORE, sqlite:./waybill.db]
+      --json          print JSON in the words of the HTTP interface
+      --help          show this
+
+    Exit codes
+        0 done                  1 failed                2 invalid_request       3 invalid_payload
+        4 validation_error      5 payload_too_large     6 unsupported           7 not_found
+        8 conflict              9 duplicate            10 lease_lost           11 queue_paused
+       12 rate_limited         13 resource_exhausted   14 unavailable          15 timeout
+       16 unauthenticated      17 forbidden           130 interrupted
+    "
+  `);
+  expect(await terminal().text('help', 'serve')).toMatchInlineSnapshot(`
+    "
+    Usage
+      waybill serve [options]
+
+    Run the server.
+
+    A store address may end in ?durability=normal, which trades the last moments before a power cut for speed.
+
+    Options
+      --host ADDRESS   address to listen on [WAYBILL_HOST, 127.0.0.1]
+      --port N         port to listen on; 0 takes any free one [WAYBILL_PORT, 8080]
+      --no-auth        listen beyond loopback although nobody has to log in
+      --require-lease  refuse to settle a job without its lease token
+      --store URL      sqlite:FILE or sqlite::memory: [WAYBILL_STORE, sqlite:./waybill.db]
+      --help           show this
+
+    Exit codes
+      0 stopped as asked   1 failed   2 wrong usage   130 stopped by a second Ctrl-C
+    "
+  `);
+  for (const { name } of COMMANDS) {
+    const { code, out } = await terminal().run(...name.split(' '), '--help');
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`Usage\n  waybill ${name}`) });
+  }
+});
+
+test('no line of help is wider than a terminal', async () => {
+  const pages = await Promise.all(COMMANDS.map(({ name }) => terminal().text(...name.split(' '), '--help')));
+  const lines = [...pages, await terminal().text('--help')].flatMap((page) => page.split('\n'));
+  expect(lines.filter(({ length }) => length > 120)).toEqual([]);
+});
+
+test('wrong usage exits with 2, prints nothing to stdout and says what to do', async () => {
+  const transcript: string[] = [];
+  for (const args of [
+    ['frobnicate'],
+    ['job', 'list'],
+    ['jobs', 'frobnicate'],
+    ['jobs', 'show'],
+    ['jobs', 'show', 'a', 'b'],
+    ['jobs', 'list', '--frob'],
+    ['jobs', 'list', '--state', 'dead'],
+    ['jobs', 'list', '--limit', '0'],
+    ['jobs', 'list', '--limit'],
+    ['enqueue'],
+    ['enqueue', 'a.b', '{oops'],
+    ['enqueue', 'a.b', '--meta', '[]'],
+    ['enqueue', 'a.b', '--delay', 'soon'],
+    ['enqueue', 'a.b', '--priority', 'high'],
+    ['enqueue', 'a.b', '--timeout', '1s'],
+    ['enqueue', 'A B'],
+    ['queues', 'pause', 'No Queue'],
+    ['tail', '--event', 'exploded'],
+    ['jobs', 'list', '--store', 'redis://localhost'],
+    ['serve', '--port', 'eighty'],
+    ['work'],
+    ['work', './no-such-module.js'],
+  ]) {
+    const { code, out, err } = await terminal().run(...args);
+    expect({ args, code, out }).toEqual({ args, code: 2, out: '' });
+    expect(err).toMatch(/^waybill: .+\n {2}.+\n$/);
+    transcript.push(`$ waybill ${args.join(' ')}\n${err.replaceAll(process.cwd(), '.')}`);
+  }
+  expect(`\n${transcript.join('')}`).toMatchInlineSnapshot(`
+    "
+    $ waybill frobnicate
+    waybill: There is no command 'frobnicate'.
+      waybill --help lists them.
+    $ waybill job list
+    waybill: There is no command 'job'.
+      Did you mean 'waybill jobs'?
+    $ waybill jobs frobnicate
+    waybill: There is no command 'jobs frobnicate'.
+      waybill --help lists them.
+    $ waybill jobs show
+    waybill: 'waybill jobs show' needs ID.
+      waybill jobs show --help tells how to use it.
+    $ waybill jobs show a b
+    waybill: 'waybill jobs show' does not take 'b'.
+      waybill jobs show --help tells how to use it.
+    $ waybill jobs list --frob
+    waybill: Unknown option '--frob'.
+      waybill jobs list --help tells how to use it.
+    $ waybill jobs list --state dead
+    waybill: --state does not know 'dead'.
+      It takes scheduled, available, pending, active, completed, retryable, cancelled, discarded; several with commas.
+    $ waybill jobs list --limit 0
+    waybill: --limit must be from 1 to 1000, not 0.
+      waybill jobs list --help tells how to use it.
+    $ waybill jobs list --limit
+    waybill: Option '--limit <value>' argument missing.
+      waybill jobs list --help tells how to use it.
+    $ waybill enqueue
+    waybill: 'waybill enqueue' needs TYPE.
+      waybill enqueue --help tells how to use it.
+    $ waybill enqueue a.b {oops
+    waybill: Argument 1 is no JSON: {oops
+      Quote it for the shell, and texts for JSON: '"text"', '{"a":1}'.
+    $ waybill enqueue a.b --meta []
+    waybill: --meta must be a JSON object, not []
+      Quote it for the shell, and texts for JSON: '"text"', '{"a":1}'.
+    $ waybill enqueue a.b --delay soon
+    waybill: --delay must be a duration, not 'soon'.
+      Write it like 30s, 5m, 2h, 1d or PT5M.
+    $ waybill enqueue a.b --priority high
+    waybill: --priority must be a whole number, not 'high'.
+      waybill enqueue --help tells how to use it.
+    $ waybill enqueue a.b --timeout 1s
+    waybill: --timeout has a meaning only with --wait.
+      waybill enqueue --help tells how to use it.
+    $ waybill enqueue A B
+    waybill: 'type' must be lower-case words joined by dots, like email.send.
+      waybill enqueue --help tells how to use it.
+    $ waybill queues pause No Queue
+    waybill: 'queue' must be 1 to 128 characters of a-z, 0-9, '.' and '-', beginning with a letter or digit.
+      waybill queues pause --help tells how to use it.
+    $ waybill tail --event exploded
+    waybill: --event does not know 'exploded'.
+      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, replayed; several with commas.
+    $ waybill jobs list --store redis://localhost
+    waybill: The store address 'redis://localhost' cannot be used: 'redis:' is no store that this version knows.
+      Use an address like sqlite:./waybill.db or sqlite::memory:.
+    $ waybill serve --port eighty
+    waybill: The port must be a number from 0 to 65535, not 'eighty'.
+      waybill serve --help tells how to use it.
+    $ waybill work
+    waybill: 'waybill work' needs MODULE.
+      waybill work --help tells how to use it.
+    $ waybill work ./no-such-module.js
+    waybill: There is no module ./no-such-module.js.
+      Name the file, with its ending.
+    "
+  `);
+});
+
+test('docs/command.md has every command and every exit code', () => {
+  const page = readFileSync(new URL('../../../../docs/command.md', import.meta.url), 'utf8');
+  const wanted = [
+    ...COMMANDS.map(({ name }) => `waybill ${name}`),
+    ...Object.entries(ERROR_TABLE).map(([code, { exitCode }]) => `| ${exitCode} | \`${code}\` |`),
+  ];
+  expect(wanted.filter((text) => !page.includes(text))).toEqual([]);
+});
+
+test('colour only at a terminal, and not where NO_COLOR is set; the text is the same', async () => {
+  const one = new Terminal();
+  await one.run('enqueue', 'a.b');
+  await one.settle({ kind: 'completed', result: null });
+  const plain = await one.text('jobs', 'list');
+  expect(plain).toBe(stripVTControlCharacters(plain));
+  one.isTty = true;
+  const coloured = await one.text('jobs', 'list');
+  expect(coloured).toContain('\u001b[32mcompleted\u001b[39m');
+  expect(stripVTControlCharacters(coloured)).toBe(plain);
+  one.env['NO_COLOR'] = '1';
+  expect(await one.text('jobs', 'list')).toBe(plain);
+});

@@ -1,0 +1,66 @@
+import { engine } from '@waybill/core';
+import { createApp, serve } from '@waybill/server';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../connect/open-store.ts';
+import { Terminal } from './testing/terminal.ts';
+
+async function server(): Promise<Terminal> {
+  const waybill = engine({ store: await openStore('sqlite::memory:') });
+  const listening = await serve(createApp({ waybill, version: '0.0.0' }), { port: 0 });
+  onTestFinished(async () => {
+    await listening.close();
+    await waybill.close();
+  });
+  const terminal = new Terminal(listening.url);
+  terminal.now = Date.now();
+  return terminal;
+}
+
+test('the same commands work against a server', async () => {
+  const terminal = await server();
+  expect(await terminal.text('enqueue', 'a.b', '[1]', '--queue', 'far')).toMatch(
+    /^\nID-1\S+ available in queue far\n$/,
+  );
+  expect(await terminal.json('jobs', 'show', terminal.id(1))).toMatchObject({
+    job: { type: 'a.b', args: [[1]] },
+    events: [{ type: 'job.enqueued' }],
+  });
+  expect(await terminal.json('queues')).toMatchObject({ queues: [{ name: 'far', available: 1 }] });
+  expect(await terminal.text('jobs', 'cancel', terminal.id(1))).toMatch(/ cancelled\n$/);
+  expect((await terminal.run('jobs', 'cancel', terminal.id(1))).code).toBe(8);
+  expect((await terminal.run('queues', 'show', 'nothing')).code).toBe(7);
+  expect(await terminal.json('dead', 'replay', '--all', '--yes')).toEqual({ retried: 0, has_more: false });
+  await terminal.run('cron', 'add', 'daily', '@daily', '--type', 'a.b');
+  expect(await terminal.json('cron')).toMatchObject({ crons: [{ name: 'daily' }] });
+  expect(await terminal.json('workflows')).toMatchObject({ workflows: [] });
+});
+
+test('tail follows a server', async () => {
+  const terminal = await server();
+  await terminal.run('enqueue', 'a.b');
+  terminal.onOutput = () => terminal.interruption.abort();
+  expect(await terminal.text('tail', '--since', 'start')).toMatch(/a\.b ID-1\S+ enqueued\n$/);
+});
+
+test('doctor asks a server, and compares clocks', async () => {
+  const terminal = await server();
+  expect(await terminal.json('doctor')).toMatchObject({
+    status: 'ok',
+    checks: [{ name: 'node' }, { name: 'store' }, { name: 'clock', message: 'as the server has it' }],
+  });
+  terminal.now += 3_600_000;
+  expect(await terminal.json('doctor')).toMatchObject({ status: 'warn' });
+});
+
+test('a server that is not there: exit 14, and which one was meant', async () => {
+  const terminal = new Terminal('http://127.0.0.1:1');
+  const { code, err } = await terminal.run('queues', 'pause', 'a');
+  expect({ code, err }).toMatchInlineSnapshot(`
+    {
+      "code": 14,
+      "err": "waybill: The server could not be reached, or its answer broke off.
+      Is a server running at http://127.0.0.1:1?
+    ",
+    }
+  `);
+});

@@ -1,0 +1,50 @@
+import { WaybillError } from '@waybill/core';
+import type { Options, Values } from './command.ts';
+import type { Context } from './context.ts';
+
+export interface ServeOptions {
+  store: string;
+  host: string;
+  port: number;
+  /** Whether the port was named by the user; `dev` may take another one if not. */
+  portGiven: boolean;
+  noAuth: boolean;
+  requireLease: boolean;
+}
+
+const DEFAULT_PORT = 8080;
+
+export const SERVE_OPTIONS = {
+  host: { value: 'ADDRESS', about: 'address to listen on', default: 'WAYBILL_HOST, 127.0.0.1' },
+  port: { value: 'N', about: 'port to listen on; 0 takes any free one', default: `WAYBILL_PORT, ${DEFAULT_PORT}` },
+  'no-auth': { about: 'listen beyond loopback although nobody has to log in' },
+  'require-lease': { about: 'refuse to settle a job without its lease token' },
+  store: {
+    value: 'URL',
+    about: 'sqlite:FILE or sqlite::memory:',
+    default: 'WAYBILL_STORE, sqlite:./waybill.db',
+  },
+} as const satisfies Options;
+
+/** Flags beat the environment, which beats the defaults. */
+export function readServeOptions(
+  values: Values<typeof SERVE_OPTIONS>,
+  { namedStore, io: { env } }: Context,
+  defaults: { store: string },
+): ServeOptions {
+  const port = values.port ?? env['WAYBILL_PORT'];
+  return {
+    store: namedStore ?? defaults.store,
+    host: values.host ?? env['WAYBILL_HOST'] ?? '127.0.0.1',
+    port: port === undefined ? DEFAULT_PORT : readPort(port),
+    portGiven: port !== undefined,
+    noAuth: values['no-auth'] ?? false,
+    requireLease: values['require-lease'] ?? false,
+  };
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new WaybillError('invalid_request', `The port must be a number from 0 to 65535, not '${text}'.`);
+}

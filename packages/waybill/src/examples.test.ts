@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const folder = fileURLToPath(new URL('../../../examples', import.meta.url));
+
+/** What each example prints. */
+const PRINTED: Record<string, string> = {
+  'cron.mjs': '3 digests, the next at 2030-01-01T15:00:00.000Z',
+  'graceful-shutdown.mjs': 'completed available available available',
+  'unique-and-limited.mjs': 'the same job: true created: false\nat once, at most: 2',
+  'web-app.mjs': "202 { state: 'completed', result: { pages: 3 } }",
+  'workflow.mjs': 'words 11',
+};
+
+test('every example is here', () => {
+  expect(
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.mjs'))
+      .sort(),
+  ).toEqual(Object.keys(PRINTED));
+});
+
+test.each(Object.entries(PRINTED))('%s', (file, printed) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(folder, file)], {
+    encoding: 'utf8',
+    timeout: 25_000,
+  });
+  expect(stderr).toBe('');
+  expect(stdout.trim()).toBe(printed);
+  expect(status).toBe(0);
+});

@@ -1,0 +1,115 @@
+import { type Job, systemClock, type Waybill } from '@waybill/core';
+import {
+  type AnyTask,
+  type EnqueueOptions,
+  type Jsonified,
+  requestFor,
+  type Task,
+  type TaskInput,
+  Worker,
+  type WorkerOptions,
+} from '@waybill/worker';
+import { type ConnectOptions, open } from './open.ts';
+import { resultOf, untilFinished, type WaitOptions } from './wait.ts';
+
+declare const RESULT: unique symbol;
+
+/** A job that was enqueued. The compiler knows what it will come to. */
+export interface Enqueued<Result = unknown> {
+  id: string;
+  job: Job;
+  /** False: a job under the same id, idempotency key or unique key was there already, and this is it. */
+  created: boolean;
+  readonly [RESULT]?: Result;
+}
+
+/** A task without input needs none in the call. */
+type Given<T> = [TaskInput<T>] extends [undefined]
+  ? [input?: undefined, options?: EnqueueOptions]
+  : [input: TaskInput<T>, options?: EnqueueOptions];
+
+export interface WorkOptions extends Omit<WorkerOptions, 'jobs' | 'tasks'> {
+  /** Signals at which the worker drains and the connection closes, e.g. `['SIGTERM', 'SIGINT']`. @defaultValue none */
+  stopOn?: readonly NodeJS.Signals[];
+}
+
+/** The port, and on top of it typed tasks. */
+export interface Connection extends Waybill {
+  /** Checked against the task's schema before anything is stored; durable when it answers. */
+  enqueue<T extends AnyTask>(task: T, ...given: Given<T>): Promise<Enqueued<ResultOf<T>>>;
+  /** All or nothing, at most 1,000 in a call. */
+  enqueueMany<T extends AnyTask>(
+    task: T,
+    inputs: readonly TaskInput<T>[],
+    options?: Omit<EnqueueOptions, 'id' | 'idempotencyKey'>,
+  ): Promise<Enqueued<ResultOf<T>>[]>;
+  /** The result, once the job has completed. Refused with `conflict` when it ends otherwise, `timeout` when late. */
+  wait<Result = unknown>(job: Enqueued<Result> | string, options?: WaitOptions): Promise<Jsonified<Result>>;
+  /** A started worker; stopped by its `stop` or when the connection closes. */
+  work(tasks: readonly AnyTask[], options?: WorkOptions): Worker;
+  /** Stops the workers of this connection, then closes it. */
+  close(): Promise<void>;
+}
+
+type ResultOf<T> = T extends Task<infer _Input, infer _Output, infer Result> ? Result : never;
+
+/** `sqlite:./waybill.db` and `sqlite::memory:` run the engine in this process; `http(s)://..` speaks to a server. */
+export async function connect(url: string, options: ConnectOptions = {}): Promise<Connection> {
+  return connectionTo(await open(url, options), options);
+}
+
+export function connectionTo(port: Waybill, { logger, clock = systemClock }: ConnectOptions = {}): Connection {
+  const workers = new Set<Worker>();
+  const connection: Connection = {
+    jobs: port.jobs,
+    deadLetters: port.deadLetters,
+    queues: port.queues,
+    limits: port.limits,
+    crons: port.crons,
+    workflows: port.workflows,
+    workers: port.workers,
+    events: port.events,
+    health: () => port.health(),
+
+    enqueue: async (task, ...[input, given = {}]) => {
+      const { tenant, idempotencyKey } = given;
+      const context = {
+        ...(tenant !== undefined && { tenant }),
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+      };
+      const { job, created } = await port.jobs.enqueue(await requestFor(task, input, given), context);
+      return { id: job.id, job, created };
+    },
+    enqueueMany: async (task, inputs, given = {}) => {
+      if (inputs.length === 0) return [];
+      const named = inputs.map((input, index) => requestFor(task, input, given, `inputs[${index}]`));
+      const context = given.tenant === undefined ? {} : { tenant: given.tenant };
+      const jobs = await port.jobs.enqueueMany(await Promise.all(named), context);
+      return jobs.map((job) => ({ id: job.id, job, created: true }));
+    },
+    wait: async (job, given = {}) => {
+      const id = typeof job === 'string' ? job : job.id;
+      return resultOf(await untilFinished(port, id, given, clock)) as never;
+    },
+    work: (tasks, { stopOn = [], ...given } = {}) => {
+      const worker = new Worker({ clock, ...(logger && { logger }), ...given, jobs: port.jobs, tasks });
+      workers.add(worker);
+      const stop = () => {
+        connection
+          .close()
+          .catch((error: unknown) => logger?.error({ err: error }, 'The connection did not close well.'));
+      };
+      for (const signal of stopOn) process.once(signal, stop);
+      void worker.ended.then(() => {
+        workers.delete(worker);
+        for (const signal of stopOn) process.off(signal, stop);
+      });
+      return worker.start();
+    },
+    close: async () => {
+      await Promise.all([...workers].map((worker) => worker.stop()));
+      await port.close();
+    },
+  };
+  return connection;
+}

@@ -1,0 +1,41 @@
+import { type Lease, type Logger, type Outcome, silentLogger, type Waybill, WaybillError } from '@waybill/core';
+import { type AnyTask, type Ended, execute, inProcess, type Middleware } from '@waybill/worker';
+import type { VirtualClock } from './virtual-clock.ts';
+
+export interface RunParts {
+  port: Waybill;
+  clock: VirtualClock;
+  tasks: ReadonlyMap<string, AnyTask>;
+  middleware: readonly Middleware[];
+  logger: Logger | undefined;
+}
+
+const MAX_RESULT_BYTES = 1_048_576;
+
+/** One claimed job through the same pipeline as in a worker, on the test's own time. */
+export function runJob(
+  lease: Lease,
+  { port, clock, tasks, middleware, logger = silentLogger }: RunParts,
+): Promise<Ended> {
+  const control = { claimedAt: clock.monotonic(), aborter: new AbortController() };
+  const parts = { clock, logger, workerId: 'test', middleware, maxResultBytes: MAX_RESULT_BYTES };
+  return execute(lease, {
+    tasks,
+    now: () => clock.now(),
+    onUnknown: ({ job }) => logger.warn({ job: job.id }, `There is no task '${job.type}' in this test.`),
+    run: (validated) => inProcess(validated, control, parts),
+    settle: async (ended) => {
+      if (ended.outcome !== null) await settle(port, lease, ended.outcome);
+      return ended;
+    },
+  });
+}
+
+/** The engine times runs out as well, and both do it at the same moment: whoever is late has nothing to add. */
+async function settle(port: Waybill, { job, token }: Lease, outcome: Outcome): Promise<void> {
+  try {
+    await port.jobs.settle({ id: job.id, tenant: job.tenant, leaseToken: token, outcome });
+  } catch (error) {
+    if (!(error instanceof WaybillError && error.code === 'lease_lost')) throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { Lease } from '@waybill/core';
+import type { ResolvedWorkerOptions } from './options.ts';
+import { type Bell, backoffMs, mayRepeat, within } from './patience.ts';
+
+const ANSWER_WITHIN_MS = 30_000;
+
+interface ClaimParts
+  extends Pick<ResolvedWorkerOptions, 'id' | 'jobs' | 'clock' | 'logger' | 'queues' | 'leaseMs' | 'waitMs' | 'tenant'> {
+  /** How many jobs may be claimed now. */
+  room(): number;
+  /** Aborted while no jobs may be taken; a new one when that is over. */
+  pause(): AbortSignal;
+  stopping: AbortSignal;
+  /** Rings when `room`, `pause` or `stopping` may have changed. */
+  changed: Bell;
+  take(leases: readonly Lease[]): void;
+}
+
+/** Asks for as many jobs as there is room for, over and over, patient with a server that is away. */
+export async function claimLoop(parts: ClaimParts): Promise<void> {
+  const { clock, logger, stopping, changed, take } = parts;
+  let claimId = randomUUID();
+  let failures = 0;
+  while (!stopping.aborted) {
+    const count = parts.room();
+    if (count <= 0 || parts.pause().aborted) {
+      await changed.wait();
+      continue;
+    }
+    const signal = AbortSignal.any([stopping, parts.pause()]);
+    try {
+      take(await claim(parts, claimId, count, signal));
+      claimId = randomUUID();
+      if (failures > 0) logger.info({ failures }, 'The server answers again.');
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) {
+        take(await recover(parts, claimId, count));
+        claimId = randomUUID();
+        continue;
+      }
+      failures += 1;
+      const fields = { err: error, failures };
+      if (!mayRepeat(error)) logger.error(fields, 'The server refuses to give this worker jobs.');
+      else if (failures === 1) logger.warn(fields, 'Jobs could not be claimed; trying again.');
+      // The same claim id: if only the answer was lost, the repetition brings the same jobs.
+      await clock.sleep(backoffMs(failures), stopping);
+    }
+  }
+}
+
+function claim(parts: ClaimParts, claimId: string, count: number, signal: AbortSignal): Promise<Lease[]> {
+  const { jobs, id: workerId, queues, leaseMs, waitMs, tenant, clock } = parts;
+  const call = { queues, count, workerId, leaseMs, claimId, waitMs, tenant, signal };
+  return within(waitMs + ANSWER_WITHIN_MS, clock, jobs.claim(call));
+}
+
+/** A call that we broke off may have claimed jobs whose answer we will never see; asked again, it tells which. */
+async function recover(parts: ClaimParts, claimId: string, count: number): Promise<Lease[]> {
+  const { jobs, id: workerId, queues, leaseMs, tenant, clock, logger } = parts;
+  try {
+    return await within(ANSWER_WITHIN_MS, clock, jobs.claim({ queues, count, workerId, leaseMs, claimId, tenant }));
+  } catch (error) {
+    logger.warn({ err: error }, 'Jobs of a claim that was broken off may wait until their leases end.');
+    return [];
+  }
+}

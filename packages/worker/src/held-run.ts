@@ -1,0 +1,64 @@
+import { type Lease, WaybillError } from '@waybill/core';
+
+/** One lease in this worker's hands. All times are of the monotonic clock: the wall clock may jump. */
+export class HeldRun {
+  readonly lease: Lease;
+  readonly claimedAt: number;
+  readonly leaseMs: number;
+  readonly aborter = new AbortController();
+  state: 'waiting' | 'running' | 'settling' = 'waiting';
+  /** When the lease was last known to be ours in full. */
+  renewedAt: number;
+
+  constructor(lease: Lease, now: number, leaseMs: number) {
+    this.lease = lease;
+    this.claimedAt = now;
+    this.renewedAt = now;
+    this.leaseMs = lease.job.leaseMs ?? leaseMs;
+  }
+
+  get id(): string {
+    return this.lease.job.id;
+  }
+
+  get fields(): { task: string; job: string; run: number } {
+    const { type, id, run } = this.lease.job;
+    return { task: type, job: id, run };
+  }
+
+  lose(): void {
+    this.aborter.abort(
+      new WaybillError('lease_lost', `Job ${this.id} was cancelled, timed out or given to another worker.`),
+    );
+  }
+
+  stop(): void {
+    this.aborter.abort(new WaybillError('unavailable', 'The worker is stopping.'));
+  }
+}
+
+/** Everything this worker holds, by job. */
+export class HeldRuns {
+  readonly #runs = new Map<string, HeldRun>();
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  get(id: string): HeldRun | undefined {
+    return this.#runs.get(id);
+  }
+
+  add(run: HeldRun): void {
+    this.#runs.set(run.id, run);
+  }
+
+  /** The job may have come back to us under a new lease in the meantime: that one stays. */
+  remove(run: HeldRun): void {
+    if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
+  }
+
+  all(): HeldRun[] {
+    return [...this.#runs.values()];
+  }
+}

@@ -1,0 +1,28 @@
+// What users define and run.
+
+export type { LogEntry, Progress, TaskContext } from './context.ts';
+export type { Middleware } from './execute/in-process.ts';
+export type { Jsonified } from './jsonified.ts';
+export type { WorkerOptions } from './options.ts';
+export type { EnqueueOptions } from './request.ts';
+export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './standard-schema.ts';
+export {
+  type AnyTask,
+  type LimitOptions,
+  type Task,
+  type TaskInput,
+  type TaskOptions,
+  type TaskPolicy,
+  type TaskResult,
+  task,
+  type UniqueOptions,
+} from './task.ts';
+export { Worker } from './worker.ts';
+
+// What SDKs and test kits are built from.
+
+export { type InProcessParts, inProcess, type RunControl } from './execute/in-process.ts';
+export { type Ended, execute, type Stages, type Validated } from './execute/pipeline.ts';
+export { toJson } from './jsonified.ts';
+export { requestFor } from './request.ts';
+export { inputOf } from './task.ts';

@@ -1,0 +1,89 @@
+import { type Clock, type Jobs, type Logger, silentLogger, systemClock, WaybillError } from '@waybill/core';
+import type { ContextHooks } from './context.ts';
+import type { Middleware } from './execute/in-process.ts';
+import type { AnyTask } from './task.ts';
+
+export interface WorkerOptions extends ContextHooks {
+  /** Of an embedded engine or a remote one; nothing else of it is needed. */
+  jobs: Pick<Jobs, 'claim' | 'heartbeat' | 'settle'>;
+  tasks: readonly AnyTask[];
+  /** In order: a job of an earlier queue always goes first. @defaultValue the queues of the tasks */
+  queues?: readonly string[];
+  /** Handlers at a time. @defaultValue 10 */
+  concurrency?: number;
+  /**
+   * Jobs claimed ahead of need, so that a free handler finds its next job here. They wait while others could run them,
+   * and their timeouts count from the claim.
+   * @defaultValue as many as `concurrency` while runs take less than a second on average, else none
+   */
+  prefetch?: number;
+  /** @defaultValue 30_000 */
+  leaseMs?: number;
+  /** Earlier for jobs with a shorter lease of their own. @defaultValue 20_000 */
+  heartbeatMs?: number;
+  /** How long a claim waits at the server for a first job. @defaultValue 20_000 */
+  waitMs?: number;
+  /** How long a stop waits for running handlers. Kubernetes kills after 30 s. @defaultValue 25_000 */
+  graceMs?: number;
+  /** A larger result fails the run. @defaultValue 1_048_576 */
+  maxResultBytes?: number;
+  /** The outermost first. @defaultValue none */
+  middleware?: readonly Middleware[];
+  /** @defaultValue silent */
+  logger?: Logger;
+  /** Never asked for the time of day but once per log line: a wrong or jumping clock does no harm. @defaultValue systemClock */
+  clock?: Clock;
+  /** @defaultValue host name, process id and a random part */
+  id?: string;
+  tenant?: string;
+}
+
+const DEFAULTS = {
+  concurrency: 10,
+  leaseMs: 30_000,
+  heartbeatMs: 20_000,
+  waitMs: 20_000,
+  graceMs: 25_000,
+  maxResultBytes: 1_048_576,
+  middleware: [],
+  logger: silentLogger,
+  clock: systemClock,
+  tenant: '',
+} satisfies Partial<WorkerOptions>;
+
+type Defaulted = Required<Pick<WorkerOptions, keyof typeof DEFAULTS | 'jobs'>>;
+
+export interface ResolvedWorkerOptions extends Defaulted, ContextHooks {
+  id: string;
+  tasks: ReadonlyMap<string, AnyTask>;
+  queues: readonly string[];
+  /** Null: as the runs allow. */
+  prefetch: number | null;
+}
+
+/** A claim takes at most so many. */
+const MAX_CLAIM = 1_000;
+
+export function resolveWorkerOptions(options: WorkerOptions, newId: () => string): ResolvedWorkerOptions {
+  const tasks = new Map(options.tasks.map((task) => [task.name, task]));
+  if (tasks.size < options.tasks.length) throw refuse('tasks', 'must have different names');
+  const named = options.tasks.map(({ policy }) => policy.queue ?? 'default');
+  const queues = options.queues ?? [...new Set(named)];
+  if (queues.length === 0) throw refuse('queues', 'or at least one task is required');
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const resolved = { prefetch: null, ...DEFAULTS, id: newId(), ...given, jobs: options.jobs, tasks, queues };
+  checkRange('concurrency', resolved.concurrency, 1, MAX_CLAIM);
+  if (resolved.prefetch !== null) checkRange('prefetch', resolved.prefetch, 0, MAX_CLAIM);
+  checkRange('leaseMs', resolved.leaseMs, 1, Number.MAX_SAFE_INTEGER);
+  checkRange('heartbeatMs', resolved.heartbeatMs, 1, resolved.leaseMs - 1);
+  checkRange('waitMs', resolved.waitMs, 0, Number.MAX_SAFE_INTEGER);
+  return resolved;
+}
+
+function checkRange(name: string, value: number, min: number, max: number): void {
+  if (!Number.isSafeInteger(value) || value < min || value > max)
+    throw refuse(name, `must be an integer from ${min} to ${max}, not ${value}`);
+}
+
+const refuse = (name: string, why: string): WaybillError =>
+  new WaybillError('invalid_request', `The option '${name}' ${why}.`);

@@ -1,0 +1,56 @@
+import type { ErrorInput, Outcome } from '@waybill/core';
+import type { Deadlines } from './deadlines.ts';
+import type { HeldRun } from './held-run.ts';
+import type { ResolvedWorkerOptions } from './options.ts';
+import { backoffMs, codeOf, mayRepeat } from './patience.ts';
+
+export type SettleParts = Pick<ResolvedWorkerOptions, 'jobs' | 'clock' | 'logger'> & { deadlines: Deadlines };
+
+/**
+ * Writes what a run came to. Repeated until the server answers: the token makes a repetition harmless, and giving up
+ * would make the job run again. `giveUp` is the end of the worker's own patience when it stops.
+ */
+export async function settleRun(
+  run: HeldRun,
+  outcome: Outcome,
+  parts: SettleParts,
+  giveUp: AbortSignal,
+): Promise<boolean> {
+  const { jobs, clock, logger, deadlines } = parts;
+  const { job, token } = run.lease;
+  const call = { id: job.id, tenant: job.tenant, leaseToken: token, outcome };
+  for (let failures = 1; ; failures += 1) {
+    try {
+      await deadlines.within(jobs.settle(call));
+      return true;
+    } catch (error) {
+      if (!mayRepeat(error)) return refused(run, outcome, error, parts, giveUp);
+      if (failures === 1) logger.warn({ ...run.fields, err: error }, 'A run could not be settled; trying again.');
+      await clock.sleep(backoffMs(failures), giveUp);
+      if (giveUp.aborted) {
+        logger.error({ ...run.fields, err: error }, 'A run was not settled; its job runs again when the lease ends.');
+        return false;
+      }
+    }
+  }
+}
+
+async function refused(
+  run: HeldRun,
+  outcome: Outcome,
+  error: unknown,
+  parts: SettleParts,
+  giveUp: AbortSignal,
+): Promise<boolean> {
+  const code = codeOf(error) ?? 'internal';
+  const message = error instanceof Error ? error.message : String(error);
+  const { task } = run.fields;
+  if (code === 'lease_lost' || code === 'not_found' || code === 'conflict' || outcome.kind === 'failed') {
+    parts.logger.warn({ ...run.fields, err: error }, `The ${outcome.kind} run of task '${task}' came too late.`);
+    return false;
+  }
+  // The server will not take this outcome, however often it is sent: say that instead of letting the lease run out.
+  parts.logger.warn({ ...run.fields, err: error }, `The ${outcome.kind} run of task '${task}' was refused.`);
+  const failure: ErrorInput = { code, type: code, message, retryable: false };
+  return settleRun(run, { kind: 'failed', error: failure }, parts, giveUp);
+}

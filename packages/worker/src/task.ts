@@ -1,0 +1,83 @@
+import { type Job, type JobState, type RetryOptions, WaybillError } from '@waybill/core';
+import type { TaskContext } from './context.ts';
+import type { InputOf, OutputOf, StandardSchemaV1 } from './standard-schema.ts';
+
+/** Which other job stands in the way of a new one, in the words of the HTTP interface; see docs/uniqueness.md. */
+export interface UniqueOptions {
+  keys?: ('type' | 'queue' | 'args' | 'meta')[];
+  args_keys?: string[];
+  meta_keys?: string[];
+  states?: JobState[];
+  /** ISO 8601, like `PT1H`. */
+  period?: string;
+  on_conflict?: 'reject' | 'ignore' | 'replace' | 'replace_except_schedule';
+}
+
+/** How many may run at once or start per period, in the words of the HTTP interface; see docs/limits.md. */
+export interface LimitOptions {
+  key?: string;
+  concurrency?: number;
+  rate?: { limit: number; period: string };
+  throttle?: { limit: number; period: string };
+}
+
+/** What every job of a task is enqueued with, unless the call says otherwise. */
+export interface TaskPolicy<Input = unknown> {
+  /** @defaultValue 'default' */
+  queue?: string;
+  /** Higher first, -100 to 100. @defaultValue 0 */
+  priority?: number;
+  retry?: RetryOptions;
+  /** Milliseconds that one run may take. Counted from the claim. @defaultValue no limit */
+  timeout?: number;
+  unique?: UniqueOptions | ((input: Input) => UniqueOptions);
+  limit?: LimitOptions | ((input: Input) => LimitOptions);
+}
+
+export interface TaskOptions<Input, Output, Result> extends TaskPolicy<Input> {
+  run(input: Output, context: TaskContext): Result | Promise<Result>;
+}
+
+declare const TYPES: unique symbol;
+
+/** A typed job definition. `Input` is what callers hand in, `Output` what the schema makes of it for the handler. */
+export interface Task<Input = unknown, Output = unknown, Result = unknown> {
+  readonly name: string;
+  readonly schema: StandardSchemaV1 | undefined;
+  readonly policy: TaskPolicy;
+  run(input: Output, context: TaskContext): Result | Promise<Result>;
+  /** Only for the compiler. */
+  readonly [TYPES]?: { input: Input; result: Result };
+}
+
+export type AnyTask = Task;
+export type TaskInput<T> = T extends Task<infer Input, infer _Output, infer _Result> ? Input : never;
+export type TaskResult<T> = T extends Task<infer _Input, infer _Output, infer Result> ? Result : never;
+
+const NAME = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/;
+
+/** Defines a task. With a schema the input is checked when it is enqueued and again before it is run. */
+export function task<Schema extends StandardSchemaV1, Result>(
+  name: string,
+  options: { input: Schema } & TaskOptions<InputOf<Schema>, OutputOf<Schema>, Result>,
+): Task<InputOf<Schema>, OutputOf<Schema>, Result>;
+export function task<Input = undefined, Result = unknown>(
+  name: string,
+  options: { input?: undefined } & TaskOptions<Input, Input, Result>,
+): Task<Input, Input, Result>;
+export function task(
+  name: string,
+  options: { input?: StandardSchemaV1 | undefined } & TaskOptions<unknown, unknown, unknown>,
+): Task {
+  if (!NAME.test(name)) {
+    throw new WaybillError('invalid_request', `'${name}' is no task name: lower-case words joined by dots are.`, {
+      hint: 'Name it like email.send.',
+    });
+  }
+  const { input: schema, run, ...policy } = options;
+  if (typeof run !== 'function') throw new WaybillError('invalid_request', `Task '${name}' has no 'run' function.`);
+  return { name, schema, policy, run };
+}
+
+/** A task's input travels as the only argument. Jobs of foreign producers may have several: those arrive as a list. */
+export const inputOf = ({ spec: { args } }: Job): unknown => (args.length > 1 ? args : args[0]);
