@@ -126,11 +126,16 @@ export class Worker {
     while (this.#work.size > 0) await Promise.all(this.#work);
   }
 
-  /** How many jobs to claim now. Half of a large stock is used up first: few large claims cost less than many small. */
+  /**
+   * How many jobs to claim now. Half of a large stock is used up first: few large claims cost less than many small.
+   * Runs that are only being settled need no handler any more, but a server that is slow to settle gets no more work.
+   */
   #room(): number {
     const ahead = this.#ahead();
+    const whole = this.#options.concurrency + ahead;
+    const busy = this.#running + this.#waiting.length;
     if (ahead >= LARGE_STOCK && this.#waiting.length > ahead / 2) return 0;
-    return this.#options.concurrency + ahead - this.#held.size;
+    return this.#held.size - busy > whole ? 0 : whole - busy;
   }
 
   #ahead(): number {
@@ -179,6 +184,7 @@ export class Worker {
         this.#running -= 1;
         this.#note(clock.monotonic() - startedAt);
         this.#startNext();
+        this.#changed.ring();
         this.#warnOfLateness(run);
         if (outcome?.kind === 'failed') {
           logger.warn({ ...run.fields, error: outcome.error }, `A run of task '${run.fields.task}' failed.`);

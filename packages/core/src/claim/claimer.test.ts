@@ -93,6 +93,9 @@ test.each([
   ['too many jobs', { queues: ['default'], count: 1_000_000 }, 'count'],
   ['no jobs', { queues: ['default'], count: 0 }, 'count'],
   ['a lease of nothing', { queues: ['default'], leaseMs: 0 }, 'visibility_timeout_ms'],
+  ['a worker without a name', { queues: ['default'], workerId: '' }, 'worker_id'],
+  ['a worker with a null byte', { queues: ['default'], workerId: 'a\u0000b' }, 'worker_id'],
+  ['a worker with half a letter', { queues: ['default'], workerId: 'a\ud800' }, 'worker_id'],
   ['a bad claim id', { queues: ['default'], claimId: 'a.b' }, 'claim_id'],
 ])('a claim with %s is refused', async (_, call, field) => {
   const { waybill } = testEngine();

@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { Delivery, ReceiveRequest, Transport } from '../transport/transport.ts';
 import type { ClaimCall, Lease } from '../waybill.ts';
 import type { HeldJobs } from './held-jobs.ts';
+import { checkWorkerId } from './worker-id.ts';
 
 export const MAX_CLAIM = 1_000;
 const MAX_QUEUES = 100;
@@ -76,7 +77,7 @@ export class Claimer {
     checkRange('visibility_timeout_ms', leaseMs, 1, MAX_LEASE_MS);
     checkRange('wait_ms', waitMs, 0, MAX_LEASE_MS);
     if (!CLAIM_ID.test(claimId)) throw invalidField('claim_id', 'must be 8 to 64 letters, digits, _ or -.');
-    const workerId = call.workerId ?? `anonymous-${claimId}`;
+    const workerId = checkWorkerId(call.workerId ?? `anonymous-${claimId}`);
     const claim = { claimId, workerId, leaseMs };
     return { tenant: call.tenant ?? '', queues, max: count, waitMs, claim, ...(signal && { signal }) };
   }

@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { HeartbeatAnswer, HeartbeatCall } from '../waybill.ts';
 import { MAX_CLAIM } from './claimer.ts';
+import { checkWorkerId } from './worker-id.ts';
 
 interface HeartbeatParts {
   store: Store;
@@ -26,6 +27,7 @@ export class Heartbeats {
   }
 
   async beat({ tenant = '', workerId, jobs, leaseMs }: HeartbeatCall): Promise<HeartbeatAnswer> {
+    checkWorkerId(workerId);
     if (jobs.length > MAX_CLAIM) throw invalidField('active_jobs', `must have at most ${MAX_CLAIM} items.`);
     const { store } = this.#parts;
     const now = store.clock.now();
