@@ -4,5 +4,7 @@ export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
     testTimeout: 30_000,
+    // Starts PostgreSQL only when a test asks for it.
+    globalSetup: ['packages/sql/src/postgres/testing/global-setup.ts'],
   },
 });

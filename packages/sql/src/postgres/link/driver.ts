@@ -1,0 +1,31 @@
+import { WaybillError } from '@waybill/core';
+import type { CustomTypesConfig } from 'pg';
+
+export type Driver = typeof import('pg')['default'];
+
+/** `pg` is an optional peer: who keeps to SQLite need not install it. */
+export async function loadDriver(): Promise<Driver> {
+  try {
+    return (await import('pg')).default;
+  } catch (cause) {
+    throw new WaybillError('unsupported', 'The PostgreSQL store needs the package `pg`, which is not installed.', {
+      hint: 'npm install pg',
+      cause,
+    });
+  }
+}
+
+const INT8 = 20;
+const INT8_ARRAY = 1016;
+
+/** Times and counters are int8 and fit into a number; `pg` would hand them out as text. */
+export function typesOf({ types }: Driver): CustomTypesConfig {
+  const arrayOfText = types.getTypeParser(INT8_ARRAY as never);
+  return {
+    getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+      if (oid === INT8) return Number;
+      if (oid === INT8_ARRAY) return (text: string) => arrayOfText(text).map(Number);
+      return types.getTypeParser(oid as never, format as never);
+    }) as CustomTypesConfig['getTypeParser'],
+  };
+}

@@ -1,0 +1,138 @@
+import { type ErrorCode, WaybillError } from '@waybill/core';
+
+/** What is wrong, and so what ends it: the log tells of each kind once. */
+export type FaultKind = 'away' | 'busy' | 'read-only' | 'slow' | 'rivals';
+
+interface Fault {
+  /** Present where the same call may succeed a little later. */
+  kind?: FaultKind;
+  /** The connection is of no more use. */
+  isLost?: boolean;
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+}
+
+const away = (message: string, hint?: string): Fault => ({
+  kind: 'away',
+  isLost: true,
+  code: 'unavailable',
+  message,
+  hint: hint ?? 'Check that PostgreSQL runs and can be reached from here; `waybill doctor` looks closer.',
+});
+
+const LOST = away('The connection to PostgreSQL was lost.');
+const REFUSED = away('PostgreSQL cannot be reached.');
+const STARTING = away('PostgreSQL is starting up or shutting down.');
+const RIVALS: Fault = {
+  kind: 'rivals',
+  code: 'unavailable',
+  message: 'PostgreSQL could not put this transaction in order with others.',
+};
+const refused = (message: string, hint: string): Fault => ({ code: 'unavailable', message, hint });
+const schemaFault = refused('The tables of Waybill are missing or of another version.', 'Run `waybill migrate`.');
+
+/** By SQLSTATE, by the system's code, or by the text where `pg` gives neither. */
+const KNOWN: Readonly<Record<string, Fault>> = {
+  ECONNREFUSED: REFUSED,
+  ENOTFOUND: away('The host name of PostgreSQL is not known.', 'Check the host name in the address.'),
+  EAI_AGAIN: REFUSED,
+  EHOSTUNREACH: REFUSED,
+  ENETUNREACH: REFUSED,
+  ENOENT: away('The socket of PostgreSQL does not exist.'),
+  ECONNRESET: LOST,
+  EPIPE: LOST,
+  ETIMEDOUT: LOST,
+  'Connection terminated': LOST,
+  'Connection terminated unexpectedly': LOST,
+  'Client has encountered a connection error and is not queryable': LOST,
+  'Client was closed and is not queryable': LOST,
+  'timeout expired': REFUSED,
+  'Connection terminated due to connection timeout': REFUSED,
+  'Query read timeout': { ...away('PostgreSQL did not answer in time.'), kind: 'slow' },
+  'timeout exceeded when trying to connect': {
+    kind: 'busy',
+    code: 'unavailable',
+    message: 'All connections of the pool stayed in use.',
+    hint: 'Look for slow statements, or raise `poolSize`.',
+  },
+  '25006': {
+    kind: 'read-only',
+    isLost: true,
+    code: 'unavailable',
+    message: 'PostgreSQL takes no writes: it is a standby or was set to read-only.',
+    hint: 'Point the address at the primary.',
+  },
+  '25P03': LOST,
+  '40001': RIVALS,
+  '40P01': RIVALS,
+  '53100': refused('The disk of PostgreSQL is full.', 'Make room.'),
+  '53300': {
+    kind: 'busy',
+    isLost: true,
+    code: 'unavailable',
+    message: 'PostgreSQL has no connection left.',
+    hint: 'Raise `max_connections`, lower `poolSize`, or put a pooler in between.',
+  },
+  '55P03': { kind: 'slow', code: 'unavailable', message: 'A lock was held for too long by another transaction.' },
+  '57014': {
+    kind: 'slow',
+    code: 'unavailable',
+    message: 'PostgreSQL gave up a statement that took too long.',
+    hint: 'Look at `statement_timeout` and at the load of the server.',
+  },
+  '57P01': STARTING,
+  '57P02': STARTING,
+  '57P03': STARTING,
+  '57P05': LOST,
+  '28000': refused('PostgreSQL does not let this user in.', 'Check the user in the address, and pg_hba.conf.'),
+  '28P01': refused('PostgreSQL refused the user or the password.', 'Check the address.'),
+  '3D000': refused('The database does not exist.', 'Create it, or check the address.'),
+  '3F000': schemaFault,
+  '42P01': schemaFault,
+  '42883': schemaFault,
+  '42703': schemaFault,
+  '42501': refused(
+    'The user of the database lacks a privilege that Waybill needs.',
+    '`waybill doctor` names what is missing.',
+  ),
+};
+
+/** Whole classes of SQLSTATE: trouble with the connection, and with the machine of the server. */
+const CLASSES: Readonly<Record<string, Fault>> = {
+  '08': LOST,
+  '53': { kind: 'busy', code: 'unavailable', message: 'PostgreSQL is short of a resource.' },
+  '58': { kind: 'away', isLost: true, code: 'unavailable', message: 'The machine of PostgreSQL met an error.' },
+};
+
+const UNEXPECTED: Fault = { code: 'internal', message: 'The PostgreSQL store met an unexpected error.' };
+
+export function faultOf(error: unknown): Fault {
+  if (!(error instanceof Error)) return UNEXPECTED;
+  // Node tries all addresses of a host and tells of each.
+  if (error instanceof AggregateError && error.errors.length > 0) return faultOf(error.errors[0]);
+  const code = codeOf(error);
+  return KNOWN[code ?? error.message] ?? CLASSES[code?.slice(0, 2) ?? ''] ?? UNEXPECTED;
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+export function errorOf(error: unknown): WaybillError {
+  if (error instanceof WaybillError) return error;
+  const { code, message, hint } = faultOf(error);
+  return new WaybillError(code, message, { cause: plain(error), ...(hint === undefined ? {} : { hint }) });
+}
+
+/** What a log may show. The errors of `pg` carry the client with its password, and the row that was refused. */
+export function plain(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  if (error instanceof AggregateError && error.errors.length > 0) return plain(error.errors[0]);
+  const copy: Record<string, unknown> = {};
+  for (const field of ['code', 'constraint', 'table', 'column', 'routine', 'position', 'where'] as const) {
+    const value: unknown = (error as unknown as Record<string, unknown>)[field];
+    if (value !== undefined) copy[field] = value;
+  }
+  return Object.assign(new Error(error.message), copy, { stack: error.stack });
+}

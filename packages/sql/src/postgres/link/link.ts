@@ -1,0 +1,177 @@
+import { type Clock, type Logger, type WakeListener, WaybillError } from '@waybill/core';
+import type { Pool, PoolClient } from 'pg';
+import { Connections, type Queryable } from './connections.ts';
+import { loadDriver, typesOf } from './driver.ts';
+import { errorOf, faultOf, plain } from './failures.ts';
+import { Listener } from './listener.ts';
+import { migrate } from './migrate.ts';
+import { channelOf, fillIn } from './names.ts';
+import { checkSchema, DEFAULTS, listenConfig, type PostgresOptions, poolConfig } from './options.ts';
+import { Outages } from './outages.ts';
+import { Patience } from './patience.ts';
+import { ServerClock } from './server-clock.ts';
+
+export type { Queryable } from './connections.ts';
+export type { PostgresOptions } from './options.ts';
+
+/** The way to the server. Calls are repeated while it is away, so whatever goes through here must be repeatable. */
+export interface Link extends Queryable {
+  readonly schema: string;
+  /** The server's time, or the clock that was given. */
+  readonly clock: Clock;
+  /** Fills in `{schema}` and `{channel}`. */
+  sql(text: string): string;
+  /** On one connection, and repeated as a whole. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** Told of what this process wakes, and of what others do by NOTIFY. */
+  onWake(listener: WakeListener): () => void;
+  /** Tells the listeners of this process; others are told by `pg_notify({channel}, '["queue"]')` in SQL. */
+  wake(queues?: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+export async function openLink(options: PostgresOptions): Promise<Link> {
+  const settings = { ...DEFAULTS, ...options };
+  const schema = checkSchema(settings.schema);
+  const driver = await loadDriver();
+  const pool = options.pool ?? new driver.Pool(poolConfig(options));
+  const connections = new Connections(pool, typesOf(driver), settings.queryTimeoutMs);
+  const listener = (onWake: WakeListener): Listener | null =>
+    settings.listen
+      ? new Listener({
+          connect: () => new driver.Client(listenConfig(options)),
+          channel: channelOf(schema),
+          queryTimeoutMs: settings.queryTimeoutMs,
+          logger: settings.logger,
+          onWake,
+        })
+      : null;
+  const link = new PostgresLink({
+    ...settings,
+    schema,
+    pool,
+    connections,
+    listener,
+    ownsPool: options.pool === undefined,
+  });
+  try {
+    await link.open(settings.migrate);
+    return link;
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  schema: string;
+  pool: Pool;
+  connections: Connections;
+  listener: (onWake: WakeListener) => Listener | null;
+  logger: Logger;
+  patienceMs: number;
+  clock?: Clock;
+  ownsPool: boolean;
+}
+
+class PostgresLink implements Link {
+  readonly schema: string;
+  readonly clock: Clock;
+  readonly #parts: Parts;
+  readonly #outages: Outages;
+  readonly #listener: Listener | null;
+  readonly #listeners = new Set<WakeListener>();
+  readonly #closing = new AbortController();
+  readonly #serverClock: ServerClock | null;
+  #closed: Promise<void> | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.schema = parts.schema;
+    this.#outages = new Outages(parts.logger);
+    this.#serverClock = parts.clock ? null : new ServerClock(() => this.#askTime());
+    this.clock = parts.clock ?? this.#serverClock!;
+    this.#listener = parts.listener((queues) => this.wake(queues));
+    parts.pool.on('error', this.#idleConnectionLost);
+  }
+
+  async open(isToMigrate: boolean): Promise<void> {
+    if (isToMigrate) await migrate(this, this.#parts.logger);
+    await this.#serverClock?.start();
+  }
+
+  sql(text: string): string {
+    return fillIn(text, this.schema);
+  }
+
+  query<R extends unknown[]>(text: string, values?: readonly unknown[]): Promise<R[]> {
+    const { connections } = this.#parts;
+    return this.#patiently((client) => connections.query<R>(client, text, values));
+  }
+
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    const { connections } = this.#parts;
+    return this.#patiently((client) => connections.transaction(client, work));
+  }
+
+  onWake(listener: WakeListener): () => void {
+    // Wrapped, so that the same function may subscribe twice.
+    const own: WakeListener = (queues) => listener(queues);
+    this.#listeners.add(own);
+    this.#listener?.start();
+    return () => this.#listeners.delete(own);
+  }
+
+  wake(queues?: readonly string[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(queues);
+      } catch (error) {
+        this.#parts.logger.error({ error }, 'A listener of the PostgreSQL store failed.');
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  /** Calls under way are waited for; calls that wait for the server are given up. */
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    this.#serverClock?.stop();
+    await this.#listener?.close();
+    const { pool, ownsPool } = this.#parts;
+    if (ownsPool) await pool.end();
+    pool.off('error', this.#idleConnectionLost);
+  }
+
+  async #patiently<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const { connections, patienceMs } = this.#parts;
+    const patience = new Patience(patienceMs, this.#closing.signal);
+    for (;;) {
+      if (this.#closing.signal.aborted) throw new WaybillError('unavailable', 'The store is closed.');
+      try {
+        const result = await connections.use(work);
+        this.#outages.succeeded();
+        return result;
+      } catch (error) {
+        const { kind } = faultOf(error);
+        if (kind === undefined) throw errorOf(error);
+        this.#outages.failed(kind, error);
+        if (!(await patience.wait())) throw errorOf(error);
+      }
+    }
+  }
+
+  async #askTime(): Promise<number> {
+    const [row] = await this.query<[number]>('select extract(epoch from clock_timestamp())::float8 * 1000');
+    return row![0];
+  }
+
+  /** The pool replaces it by itself; whoever needs the server next learns whether it is away. */
+  readonly #idleConnectionLost = (error: Error): void => {
+    this.#parts.logger.debug({ cause: plain(error) }, 'An idle connection to PostgreSQL was lost.');
+  };
+}

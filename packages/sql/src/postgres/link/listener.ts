@@ -1,0 +1,132 @@
+import { type Logger, systemClock, type WakeListener } from '@waybill/core';
+import type { Client, Notification } from 'pg';
+import { plain } from './failures.ts';
+import { backoffMs } from './patience.ts';
+
+/** How often a silent connection is asked whether it still lives: a dead one tells nothing by itself. */
+const BEAT_MS = 15_000;
+
+/**
+ * Hears of other processes' jobs by LISTEN, on a connection of its own that is made again whenever it breaks. While it
+ * is gone nothing is lost but speed, since workers poll.
+ */
+export class Listener {
+  readonly #connect: () => Client;
+  readonly #channel: string;
+  readonly #queryTimeoutMs: number;
+  readonly #logger: Logger;
+  readonly #onWake: WakeListener;
+  readonly #closing = new AbortController();
+  #running: Promise<void> | null = null;
+  #client: Client | null = null;
+  /** What was heard in this turn; null means any queue. */
+  #heard: Set<string> | null | undefined;
+
+  constructor(parts: {
+    connect: () => Client;
+    channel: string;
+    queryTimeoutMs: number;
+    logger: Logger;
+    onWake: WakeListener;
+  }) {
+    this.#connect = parts.connect;
+    this.#channel = parts.channel;
+    this.#queryTimeoutMs = parts.queryTimeoutMs;
+    this.#logger = parts.logger;
+    this.#onWake = parts.onWake;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#client?.end();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    let attempt = 0;
+    while (!signal.aborted) {
+      try {
+        await this.#listen(() => {
+          if (attempt > 1) this.#logger.info({ channel: this.#channel }, 'Listening to PostgreSQL again.');
+          attempt = 0;
+        });
+      } catch (error) {
+        // One lost connection is replaced at once and not worth a word.
+        if (attempt === 1 && !signal.aborted) {
+          this.#logger.warn({ cause: plain(error) }, 'PostgreSQL cannot be listened to; jobs are found by polling.');
+        }
+      }
+      await systemClock.sleep(backoffMs(attempt++), signal);
+    }
+  }
+
+  /** Resolves or rejects when the connection is gone. */
+  async #listen(onStart: () => void): Promise<void> {
+    const client = this.#connect();
+    this.#client = client;
+    const gone = new Promise<void>((resolve, reject) => {
+      client.on('error', reject);
+      client.on('end', resolve);
+    });
+    // The wait for it begins further down.
+    gone.catch(() => {});
+    client.on('notification', (notification) => this.#hear(notification));
+    const beat = setInterval(() => this.#ask(client, 'select 1'), BEAT_MS).unref();
+    try {
+      await client.connect();
+      unref(client);
+      await this.#ask(client, `listen "${this.#channel}"`);
+      onStart();
+      // Something may have been said while nobody listened.
+      this.#onWake();
+      await gone;
+    } finally {
+      clearInterval(beat);
+      this.#client = null;
+      await client.end().catch(() => {});
+    }
+  }
+
+  /** A connection that does not answer is ended, which ends the wait above. */
+  async #ask(client: Client, text: string): Promise<void> {
+    const query = { text, query_timeout: this.#queryTimeoutMs };
+    await client.query(query).catch(() => client.end());
+  }
+
+  /** A burst is told as one. */
+  #hear({ payload }: Notification): void {
+    if (this.#heard === undefined) {
+      this.#heard = new Set();
+      setImmediate(() => this.#tell());
+    }
+    const queues = queuesOf(payload);
+    if (queues === null) this.#heard = null;
+    else for (const queue of queues) this.#heard?.add(queue);
+  }
+
+  #tell(): void {
+    const heard = this.#heard;
+    this.#heard = undefined;
+    this.#onWake(heard ? [...heard] : undefined);
+  }
+}
+
+/** Listening alone does not keep the process alive. The types of `pg` know this method only for clients of a pool. */
+function unref(client: Client & { unref?: () => void }): void {
+  client.unref?.();
+}
+
+/** The payload is a JSON list of queues; anything else means that jobs of any queue may be ready. */
+function queuesOf(payload: string | undefined): string[] | null {
+  try {
+    const queues: unknown = JSON.parse(payload ?? '');
+    return Array.isArray(queues) && queues.every((queue) => typeof queue === 'string') ? queues : null;
+  } catch {
+    return null;
+  }
+}

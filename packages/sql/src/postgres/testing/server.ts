@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import type { Store } from '@waybill/core';
+import pg from 'pg';
+import { inject, onTestFinished } from 'vitest';
+import { type Link, openLink, type PostgresOptions } from '../link/link.ts';
+import { type PostgresServer, startPostgres } from './embedded.ts';
+
+/** The server of this test run: the one that the environment names, else an embedded one. */
+export async function postgresUrl(): Promise<string> {
+  const given = process.env.WAYBILL_TEST_POSTGRES;
+  if (given) return given;
+  const response = await fetch(inject('postgresDesk'));
+  const answer = await response.text();
+  if (!response.ok) throw new Error(answer);
+  return answer;
+}
+
+/** A server that a test may stop, and that is gone after it. */
+export async function ownPostgres(flags: readonly string[] = []): Promise<PostgresServer> {
+  const server = await startPostgres(flags);
+  onTestFinished(() => server.remove());
+  return server;
+}
+
+/** The name of a schema that nobody has, and that is dropped after the test. */
+export function tempSchema(url: string): string {
+  const schema = `test_${randomBytes(6).toString('hex')}`;
+  onTestFinished(async () => {
+    await execute(url, `drop schema if exists "${schema}" cascade`);
+  });
+  return schema;
+}
+
+/** On a connection of its own. */
+export async function execute(url: string, text: string, values: unknown[] = []): Promise<unknown[][]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    const { rows } = await client.query<unknown[]>({ text, values, rowMode: 'array' });
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** In a schema of its own, and closed after the test. */
+export async function tempLink(options: PostgresOptions = {}): Promise<Link> {
+  const url = options.url ?? (await postgresUrl());
+  const link = await openLink({ ...options, url, schema: options.schema ?? tempSchema(url) });
+  onTestFinished(() => link.close());
+  return link;
+}
+
+/** Any store on a link, in a schema of its own, and closed after the test. */
+export async function tempStore(
+  open: (options: PostgresOptions) => Promise<Store>,
+  options: PostgresOptions = {},
+): Promise<Store> {
+  const url = options.url ?? (await postgresUrl());
+  const store = await open({ ...options, url, schema: options.schema ?? tempSchema(url) });
+  onTestFinished(() => store.close());
+  return store;
+}
