@@ -1,4 +1,5 @@
 import type { CustomTypesConfig, Pool, PoolClient } from 'pg';
+import { cancelStatement } from './cancel.ts';
 import { faultOf } from './failures.ts';
 
 /** Anything that takes statements: the link itself, or one transaction on it. */
@@ -21,6 +22,11 @@ export class Connections {
     this.#queryTimeoutMs = queryTimeoutMs;
   }
 
+  /** The same connections with another timeout. */
+  within(queryTimeoutMs: number): Connections {
+    return new Connections(this.#pool, this.#types, queryTimeoutMs);
+  }
+
   /** `pool.query` is not used, since it throws a connection away whenever a statement is refused. */
   async use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
@@ -30,7 +36,9 @@ export class Connections {
     try {
       return await work(client);
     } catch (error) {
-      isLost = faultOf(error).isLost ?? false;
+      const fault = faultOf(error);
+      isLost = fault.isLost ?? false;
+      if (fault.isUnanswered) cancelStatement(client);
       throw error;
     } finally {
       client.off('error', swallow);

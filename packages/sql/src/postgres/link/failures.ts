@@ -8,6 +8,8 @@ interface Fault {
   kind?: FaultKind;
   /** The connection is of no more use. */
   isLost?: boolean;
+  /** The server may still be at work on the statement. */
+  isUnanswered?: boolean;
   code: ErrorCode;
   message: string;
   hint?: string;
@@ -30,6 +32,10 @@ const RIVALS: Fault = {
   message: 'PostgreSQL could not put this transaction in order with others.',
 };
 const refused = (message: string, hint: string): Fault => ({ code: 'unavailable', message, hint });
+const CERTIFICATE = refused(
+  'The certificate of PostgreSQL is not trusted.',
+  'Give its authority as `ssl.ca` in `config`.',
+);
 const schemaFault = refused('The tables of Waybill are missing or of another version.', 'Run `waybill migrate`.');
 
 /** By SQLSTATE, by the system's code, or by the text where `pg` gives neither. */
@@ -47,9 +53,18 @@ const KNOWN: Readonly<Record<string, Fault>> = {
   'Connection terminated unexpectedly': LOST,
   'Client has encountered a connection error and is not queryable': LOST,
   'Client was closed and is not queryable': LOST,
+  'The server does not support SSL connections': refused(
+    'PostgreSQL offers no encrypted connections.',
+    'Leave `sslmode` out of the address, or turn `ssl` on at the server.',
+  ),
+  CERT_HAS_EXPIRED: CERTIFICATE,
+  DEPTH_ZERO_SELF_SIGNED_CERT: CERTIFICATE,
+  ERR_TLS_CERT_ALTNAME_INVALID: CERTIFICATE,
+  SELF_SIGNED_CERT_IN_CHAIN: CERTIFICATE,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: CERTIFICATE,
   'timeout expired': REFUSED,
   'Connection terminated due to connection timeout': REFUSED,
-  'Query read timeout': { ...away('PostgreSQL did not answer in time.'), kind: 'slow' },
+  'Query read timeout': { ...away('PostgreSQL did not answer in time.'), kind: 'slow', isUnanswered: true },
   'timeout exceeded when trying to connect': {
     kind: 'busy',
     code: 'unavailable',
@@ -58,6 +73,7 @@ const KNOWN: Readonly<Record<string, Fault>> = {
   },
   '25006': {
     kind: 'read-only',
+    // A new connection may lead to the new primary.
     isLost: true,
     code: 'unavailable',
     message: 'PostgreSQL takes no writes: it is a standby or was set to read-only.',
@@ -74,7 +90,8 @@ const KNOWN: Readonly<Record<string, Fault>> = {
     message: 'PostgreSQL has no connection left.',
     hint: 'Raise `max_connections`, lower `poolSize`, or put a pooler in between.',
   },
-  '55P03': { kind: 'slow', code: 'unavailable', message: 'A lock was held for too long by another transaction.' },
+  // Not repeated here: who sets `lock_timeout` wants to know soon.
+  '55P03': { code: 'unavailable', message: 'A lock was held for too long by another transaction.' },
   '57014': {
     kind: 'slow',
     code: 'unavailable',
@@ -112,6 +129,8 @@ export function faultOf(error: unknown): Fault {
   // Node tries all addresses of a host and tells of each.
   if (error instanceof AggregateError && error.errors.length > 0) return faultOf(error.errors[0]);
   const code = codeOf(error);
+  // Poolers say this of all their troubles. PostgreSQL itself, which names its routine, says it of a mistake of ours.
+  if (code === '08P01' && 'routine' in error && error.routine) return UNEXPECTED;
   return KNOWN[code ?? error.message] ?? CLASSES[code?.slice(0, 2) ?? ''] ?? UNEXPECTED;
 }
 

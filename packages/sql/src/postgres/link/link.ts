@@ -14,6 +14,11 @@ import { ServerClock } from './server-clock.ts';
 export type { Queryable } from './connections.ts';
 export type { PostgresOptions } from './options.ts';
 
+export interface TransactionOptions {
+  /** How long each statement may take. @defaultValue `queryTimeoutMs` of the link */
+  timeoutMs?: number;
+}
+
 /** The way to the server. Calls are repeated while it is away, so whatever goes through here must be repeatable. */
 export interface Link extends Queryable {
   readonly schema: string;
@@ -22,7 +27,7 @@ export interface Link extends Queryable {
   /** Fills in `{schema}` and `{channel}`. */
   sql(text: string): string;
   /** On one connection, and repeated as a whole. */
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Told of what this process wakes, and of what others do by NOTIFY. */
   onWake(listener: WakeListener): () => void;
   /** Tells the listeners of this process; others are told by `pg_notify({channel}, '["queue"]')` in SQL. */
@@ -83,13 +88,15 @@ class PostgresLink implements Link {
   readonly #listeners = new Set<WakeListener>();
   readonly #closing = new AbortController();
   readonly #serverClock: ServerClock | null;
+  readonly #calls = new Set<Promise<unknown>>();
   #closed: Promise<void> | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.schema = parts.schema;
-    this.#outages = new Outages(parts.logger);
     this.#serverClock = parts.clock ? null : new ServerClock(() => this.#askTime());
+    // Another server may have taken over, with a clock of its own.
+    this.#outages = new Outages(parts.logger, () => this.#serverClock?.measureSoon());
     this.clock = parts.clock ?? this.#serverClock!;
     this.#listener = parts.listener((queues) => this.wake(queues));
     parts.pool.on('error', this.#idleConnectionLost);
@@ -109,9 +116,10 @@ class PostgresLink implements Link {
     return this.#patiently((client) => connections.query<R>(client, text, values));
   }
 
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+  transaction<T>(work: (tx: Queryable) => Promise<T>, { timeoutMs }: TransactionOptions = {}): Promise<T> {
     const { connections } = this.#parts;
-    return this.#patiently((client) => connections.transaction(client, work));
+    const bounded = timeoutMs === undefined ? connections : connections.within(timeoutMs);
+    return this.#patiently((client) => bounded.transaction(client, work));
   }
 
   onWake(listener: WakeListener): () => void {
@@ -137,21 +145,31 @@ class PostgresLink implements Link {
     return this.#closed;
   }
 
-  /** Calls under way are waited for; calls that wait for the server are given up. */
+  /** Calls under way are waited for; those that wait for a server that is away are given up. */
   async #close(): Promise<void> {
     this.#closing.abort();
     this.#serverClock?.stop();
     await this.#listener?.close();
+    await Promise.allSettled(this.#calls);
     const { pool, ownsPool } = this.#parts;
     if (ownsPool) await pool.end();
     pool.off('error', this.#idleConnectionLost);
   }
 
   async #patiently<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const { connections, patienceMs } = this.#parts;
-    const patience = new Patience(patienceMs, this.#closing.signal);
+    if (this.#closing.signal.aborted) throw new WaybillError('unavailable', 'The store is closed.');
+    const call = this.#repeat(work, new Patience(this.#parts.patienceMs, this.#closing.signal));
+    this.#calls.add(call);
+    try {
+      return await call;
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  async #repeat<T>(work: (client: PoolClient) => Promise<T>, patience: Patience): Promise<T> {
+    const { connections } = this.#parts;
     for (;;) {
-      if (this.#closing.signal.aborted) throw new WaybillError('unavailable', 'The store is closed.');
       try {
         const result = await connections.use(work);
         this.#outages.succeeded();

@@ -3,6 +3,9 @@ import type { Client, Notification } from 'pg';
 import { plain } from './failures.ts';
 import { backoffMs } from './patience.ts';
 
+/** A connection that lasted so long was a good one: the next is made at once. */
+const STEADY_MS = 5_000;
+
 /** How often a silent connection is asked whether it still lives: a dead one tells nothing by itself. */
 const BEAT_MS = 15_000;
 
@@ -19,6 +22,7 @@ export class Listener {
   readonly #closing = new AbortController();
   #running: Promise<void> | null = null;
   #client: Client | null = null;
+  #isDeaf = false;
   /** What was heard in this turn; null means any queue. */
   #heard: Set<string> | null | undefined;
 
@@ -48,25 +52,27 @@ export class Listener {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
-    let attempt = 0;
+    let failures = 0;
     while (!signal.aborted) {
+      const startedAt = performance.now();
+      let cause: unknown;
       try {
-        await this.#listen(() => {
-          if (attempt > 1) this.#logger.info({ channel: this.#channel }, 'Listening to PostgreSQL again.');
-          attempt = 0;
-        });
+        await this.#listen();
       } catch (error) {
-        // One lost connection is replaced at once and not worth a word.
-        if (attempt === 1 && !signal.aborted) {
-          this.#logger.warn({ cause: plain(error) }, 'PostgreSQL cannot be listened to; jobs are found by polling.');
-        }
+        cause = plain(error);
       }
-      await systemClock.sleep(backoffMs(attempt++), signal);
+      failures = performance.now() - startedAt > STEADY_MS ? 0 : failures + 1;
+      // One lost connection is replaced at once and not worth a word.
+      if (failures > 1 && !this.#isDeaf && !signal.aborted) {
+        this.#isDeaf = true;
+        this.#logger.warn({ cause }, 'PostgreSQL cannot be listened to; jobs are found by polling.');
+      }
+      await systemClock.sleep(backoffMs(failures), signal);
     }
   }
 
   /** Resolves or rejects when the connection is gone. */
-  async #listen(onStart: () => void): Promise<void> {
+  async #listen(): Promise<void> {
     const client = this.#connect();
     this.#client = client;
     const gone = new Promise<void>((resolve, reject) => {
@@ -76,12 +82,13 @@ export class Listener {
     // The wait for it begins further down.
     gone.catch(() => {});
     client.on('notification', (notification) => this.#hear(notification));
-    const beat = setInterval(() => this.#ask(client, 'select 1'), BEAT_MS).unref();
+    const beat = setInterval(() => this.#beat(client), BEAT_MS).unref();
     try {
       await client.connect();
       unref(client);
       await this.#ask(client, `listen "${this.#channel}"`);
-      onStart();
+      if (this.#isDeaf) this.#logger.info({ channel: this.#channel }, 'PostgreSQL is listened to again.');
+      this.#isDeaf = false;
       // Something may have been said while nobody listened.
       this.#onWake();
       await gone;
@@ -93,9 +100,13 @@ export class Listener {
   }
 
   /** A connection that does not answer is ended, which ends the wait above. */
+  #beat(client: Client): void {
+    this.#ask(client, 'select 1').catch(() => client.end());
+  }
+
   async #ask(client: Client, text: string): Promise<void> {
     const query = { text, query_timeout: this.#queryTimeoutMs };
-    await client.query(query).catch(() => client.end());
+    await client.query(query);
   }
 
   /** A burst is told as one. */

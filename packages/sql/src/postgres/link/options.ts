@@ -62,7 +62,7 @@ const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 export function poolConfig(options: PostgresOptions): PoolConfig {
   return {
     ...base(options.url, options.config),
-    max: options.poolSize ?? DEFAULTS.poolSize,
+    max: options.poolSize ?? options.config?.max ?? DEFAULTS.poolSize,
     connectionTimeoutMillis: options.connectTimeoutMs ?? DEFAULTS.connectTimeoutMs,
     // An unused store does not keep the process alive.
     allowExitOnIdle: true,

@@ -12,10 +12,12 @@ interface Outage {
 /** Tells the log once when something is wrong with the server, and once when it is right again; never per call. */
 export class Outages {
   readonly #logger: Logger;
+  readonly #onEnd: () => void;
   readonly #open = new Map<FaultKind, Outage>();
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, onEnd: () => void = () => {}) {
     this.#logger = logger;
+    this.#onEnd = onEnd;
   }
 
   failed(kind: FaultKind, error: unknown): void {
@@ -38,6 +40,7 @@ export class Outages {
       if (now - lastAt < QUIET_MS) continue;
       this.#open.delete(kind);
       this.#logger.info({ outage: kind, forMs: Math.round(lastAt - since) }, 'PostgreSQL answers as usual again.');
+      this.#onEnd();
     }
   }
 }

@@ -13,23 +13,23 @@ export type AskTime = () => Promise<number>;
  * wrong by half a round trip at most. Setting the wall clock of this machine therefore changes nothing.
  */
 export class ServerClock implements Clock {
-  readonly monotonic = systemClock.monotonic;
-  readonly sleep = systemClock.sleep;
   readonly #ask: AskTime;
+  readonly #local: Clock;
   #offset = 0;
-  /** How far wall and monotonic time were apart at the last measurement. */
-  #wallOffset = 0;
+  /** How far the wall clock and the monotonic clock of this machine were apart at the last measurement. */
+  #apartThen = 0;
   #timer: NodeJS.Timeout | undefined;
   #measuring: Promise<void> | null = null;
   #isStopped = false;
 
-  constructor(ask: AskTime) {
+  constructor(ask: AskTime, local: Clock = systemClock) {
     this.#ask = ask;
+    this.#local = local;
   }
 
   async start(): Promise<void> {
     await this.measure();
-    this.#timer = setInterval(() => this.#measureAgain(), EVERY_MS).unref();
+    this.#timer = setInterval(() => this.measureSoon(), EVERY_MS).unref();
   }
 
   stop(): void {
@@ -39,8 +39,16 @@ export class ServerClock implements Clock {
 
   now(): number {
     // Monotonic time stands still while a machine sleeps.
-    if (Math.abs(wallOffset() - this.#wallOffset) > JUMP_MS) this.#measureAgain();
+    if (Math.abs(this.#apart() - this.#apartThen) > JUMP_MS) this.measureSoon();
     return Math.round(this.monotonic() + this.#offset);
+  }
+
+  monotonic(): number {
+    return this.#local.monotonic();
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#local.sleep(ms, signal);
   }
 
   measure(): Promise<void> {
@@ -51,7 +59,7 @@ export class ServerClock implements Clock {
   }
 
   /** While the server is away, the last offset is as good as any. */
-  #measureAgain(): void {
+  measureSoon(): void {
     if (!this.#isStopped) this.measure().catch(() => {});
   }
 
@@ -64,10 +72,12 @@ export class ServerClock implements Clock {
       const error = (after - before) / 2;
       if (error < best.error) best = { offset: theirs - (before + after) / 2, error };
     }
-    this.#wallOffset = wallOffset();
+    this.#apartThen = this.#apart();
     // An offset that this measurement does not disprove is kept, so that time does not jitter.
     if (Math.abs(best.offset - this.#offset) > best.error) this.#offset = best.offset;
   }
-}
 
-const wallOffset = (): number => systemClock.now() - systemClock.monotonic();
+  #apart(): number {
+    return this.#local.now() - this.#local.monotonic();
+  }
+}

@@ -1,0 +1,83 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A stretch of network between client and server that a test can break. */
+export interface Proxy {
+  /** The given address by way of the proxy. */
+  readonly url: string;
+  /** How many connections have been made through it. */
+  readonly connections: number;
+  /** From now on nothing gets through, and nobody is told: what a dead firewall or a pulled cable looks like. */
+  freeze(): void;
+  /** New connections get through again. Those that were frozen stay dead. */
+  thaw(): void;
+  /** The next time a client sends this text, the server gets it and its answer is lost together with the connection. */
+  loseAnswerTo(text: string): void;
+}
+
+export async function startProxy(target: string): Promise<Proxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  let isFrozen = false;
+  let fatal: string | null = null;
+  let connections = 0;
+
+  const server = createServer((client) => {
+    connections++;
+    const upstream = connect(Number(port), hostname);
+    let isDead = isFrozen;
+    let isCut = false;
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        // A frozen network tells of no end either.
+        if (!isDead && !isFrozen) to.destroy();
+      });
+    }
+    client.on('data', (bytes) => {
+      isDead ||= isFrozen;
+      if (isDead) return;
+      if (fatal !== null && bytes.includes(fatal)) {
+        fatal = null;
+        isCut = true;
+      }
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      isDead ||= isFrozen;
+      if (isDead) return;
+      // The server has answered, so it is done.
+      if (isCut) client.destroy();
+      else client.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const url = new URL(target);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    get connections() {
+      return connections;
+    },
+    freeze: () => {
+      isFrozen = true;
+    },
+    thaw: () => {
+      isFrozen = false;
+    },
+    loseAnswerTo: (text) => {
+      fatal = text;
+    },
+  };
+}
