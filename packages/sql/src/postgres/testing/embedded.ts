@@ -10,6 +10,7 @@ export interface PostgresServer {
   readonly port: number;
   /** On the same port and folder. */
   restart(): Promise<void>;
+  /** Does nothing when it runs. */
   start(): Promise<void>;
   /** Ends all connections, as an administrator's restart does. */
   stop(): Promise<void>;
@@ -52,26 +53,35 @@ async function startIn(folder: string, flags: readonly string[], removeFolder: (
   await server.initialise();
   // Somebody may take the port in between; start() then rejects without a reason.
   for (let left = PORT_TRIES; ; left--) {
-    const isUp = await server.start().then(
+    const hasStarted = await server.start().then(
       () => true,
       () => false,
     );
-    if (isUp) break;
+    if (hasStarted) break;
     if (left === 0) throw new Error(`PostgreSQL did not start:\n${lines.slice(-20).join('')}`);
     port = await freePort();
     server = make(port);
   }
+  let isUp = true;
+  const start = async () => {
+    if (!isUp) await server.start();
+    isUp = true;
+  };
+  const stop = async () => {
+    isUp = false;
+    await server.stop();
+  };
   return {
     port,
     url: `postgres://postgres:secret-of-tests@127.0.0.1:${port}/postgres`,
-    start: () => server.start(),
-    stop: () => server.stop(),
+    start,
+    stop,
     restart: async () => {
-      await server.stop();
-      await server.start();
+      await stop();
+      await start();
     },
     remove: async () => {
-      await server.stop();
+      await stop();
       removeFolder();
     },
   };

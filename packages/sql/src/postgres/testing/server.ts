@@ -31,6 +31,15 @@ export function tempSchema(url: string): string {
   return schema;
 }
 
+/** A connection that ends with the test. */
+export async function tempClient(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  client.on('error', () => {});
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
 /** On a connection of its own. */
 export async function execute(url: string, text: string, values: unknown[] = []): Promise<unknown[][]> {
   const client = new pg.Client(url);
@@ -60,4 +69,13 @@ export async function tempStore(
   const store = await open({ ...options, url, schema: options.schema ?? tempSchema(url) });
   onTestFinished(() => store.close());
   return store;
+}
+
+/** A table that is written to in a way that may be repeated, as everything in the store is. */
+export async function tempTable(link: Link): Promise<{ insert: string; numbers(): Promise<number[]> }> {
+  await link.query(link.sql('create schema {schema} create table t (n int primary key)'));
+  return {
+    insert: link.sql('insert into {schema}.t values ($1) on conflict do nothing'),
+    numbers: async () => (await link.query<[number]>(link.sql('select n from {schema}.t order by n'))).map(([n]) => n),
+  };
 }
