@@ -22,7 +22,7 @@ const PATIENCE_MS = 5 * 60_000;
 export async function migrate(link: Link, logger: Logger, all: readonly Migration[] = readMigrations()): Promise<void> {
   const patience = new Patience(PATIENCE_MS, new AbortController().signal);
   let isTold = false;
-  while ((await pending(link, link, all)) !== undefined) {
+  while ((await pendingMigration(link, link, all)) !== undefined) {
     if (await step(link, logger, all)) continue;
     if (!isTold) logger.info({ schema: link.schema }, 'Waiting for others to let the schema be migrated.');
     isTold = true;
@@ -55,7 +55,7 @@ async function applyNext(link: Link, tx: Queryable, logger: Logger, all: readonl
   const lock = 'select pg_try_advisory_xact_lock(hashtextextended($1, 0))';
   const [row] = await tx.query<[boolean]>(lock, [`waybill migrate ${link.schema}`]);
   if (!row![0]) return false;
-  const next = await pending(link, tx, all);
+  const next = await pendingMigration(link, tx, all);
   if (next === undefined) return true;
   await tx.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
   if (next.number === all[0]!.number) await createSchema(link, tx);
@@ -67,7 +67,11 @@ async function applyNext(link: Link, tx: Queryable, logger: Logger, all: readonl
 }
 
 /** The first migration that has not run. Refuses a schema that is not what these files make. */
-async function pending(link: Link, from: Queryable, all: readonly Migration[]): Promise<Migration | undefined> {
+export async function pendingMigration(
+  link: Link,
+  from: Queryable,
+  all: readonly Migration[],
+): Promise<Migration | undefined> {
   const applied = await appliedMigrations(link, from);
   const newest = all.at(-1)?.number ?? 0;
   const version = applied.at(-1)?.[0] ?? 0;

@@ -81,7 +81,7 @@ export async function startPooler(target: string, size: number): Promise<Pooler>
     );
   }
 
-  const server = createServer((client) => {
+  const server = createServer({ noDelay: true }, (client) => {
     clients++;
     sockets.add(client);
     client.on('error', () => {});

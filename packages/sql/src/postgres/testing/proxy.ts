@@ -22,9 +22,9 @@ export async function startProxy(target: string): Promise<Proxy> {
   let fatal: string | null = null;
   let connections = 0;
 
-  const server = createServer((client) => {
+  const server = createServer({ noDelay: true }, (client) => {
     connections++;
-    const upstream = connect(Number(port), hostname);
+    const upstream = connect({ port: Number(port), host: hostname, noDelay: true });
     let isDead = isFrozen;
     let isCut = false;
     for (const [from, to] of [
