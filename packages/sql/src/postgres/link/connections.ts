@@ -50,8 +50,12 @@ export class Connections {
     return (await this.#run<R>(client, text, values)).rows;
   }
 
+  /**
+   * The server gives a client that falls silent in mid-transaction no more time than the client gives the server: a
+   * process that was frozen, or cut off, must not hold its locks until the network tells.
+   */
   async transaction<T>(client: PoolClient, work: (tx: Queryable) => Promise<T>): Promise<T> {
-    await this.#run(client, 'begin');
+    await this.#run(client, `begin; set local idle_in_transaction_session_timeout = ${this.#queryTimeoutMs}`);
     let result: T;
     try {
       result = await work({ query: (text, values) => this.query(client, text, values) });

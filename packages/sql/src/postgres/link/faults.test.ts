@@ -100,6 +100,24 @@ test('a connection whose other end went silent is noticed and replaced', async (
   expect(await Promise.all(calls)).toEqual([[[2]], [[3]], [[4]]]);
 });
 
+test('a client that falls silent in a transaction does not keep its locks', async () => {
+  const url = await postgresUrl();
+  const proxy = await startProxy(url);
+  const silent = await openLink({ url: proxy.url, migrate: false, queryTimeoutMs: 300, patienceMs: 0 });
+  onTestFinished(() => silent.close());
+  const other = await tempLink({ url, migrate: false });
+  const lock = 'select pg_advisory_xact_lock(4712)';
+  let isFree = false;
+  const lost = silent.transaction(async (tx) => {
+    await tx.query(lock);
+    proxy.freeze();
+    await other.query(lock);
+    isFree = true;
+  });
+  await expect(lost).rejects.toMatchObject({ code: 'unavailable' });
+  expect(isFree).toBe(true);
+});
+
 test('an answer that is lost at commit costs neither the effect nor a second one', async () => {
   const url = await postgresUrl();
   const proxy = await startProxy(url);

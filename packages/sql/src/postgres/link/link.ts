@@ -153,7 +153,8 @@ class PostgresLink implements Link {
     await Promise.allSettled(this.#calls);
     const { pool, ownsPool } = this.#parts;
     if (ownsPool) await pool.end();
-    pool.off('error', this.#idleConnectionLost);
+    // Our own pool keeps its listener: its last connections may break while they are being closed.
+    else pool.off('error', this.#idleConnectionLost);
   }
 
   async #patiently<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
