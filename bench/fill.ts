@@ -1,11 +1,22 @@
-// node fill.ts FOLDER JOBS: puts jobs into the file, in a process of its own so that the worker's memory is the worker's.
-import { JOB, withEngine } from './ours.ts';
+// node fill.ts ORDER: puts jobs into a queue as an order in JSON says.
+import type { FillOrder } from './filling.ts';
+import { type BenchQueue, PER_CALL, payload } from './queue.ts';
+import { SYSTEMS } from './systems/index.ts';
+import { drained } from './worked.ts';
 
-const PER_CALL = 1_000;
-const [folder = '', jobs = '0'] = process.argv.slice(2);
+const A_YEAR_MS = 365 * 86_400_000;
 
-await withEngine(folder, async (waybill) => {
-  for (let left = Number(jobs); left > 0; left -= PER_CALL) {
-    await waybill.jobs.enqueueMany(Array(Math.min(PER_CALL, left)).fill(JOB));
-  }
-});
+async function enqueue(queue: BenchQueue, jobs: number, at?: Date): Promise<void> {
+  for (let left = jobs; left > 0; left -= PER_CALL)
+    await queue.enqueueMany(Array(Math.min(PER_CALL, left)).fill(payload()), at);
+}
+
+const { task, system, filling } = JSON.parse(process.argv[2]!) as FillOrder;
+const { finished = 0, scheduled = 0, ready = 0 } = filling;
+const queue = await (await SYSTEMS[system]()).open(task);
+// History is made the way it comes about, by jobs that were run, so that it is whatever the system leaves behind.
+await enqueue(queue, finished);
+if (finished > 0) await drained(queue, finished);
+await enqueue(queue, scheduled, new Date(Date.now() + A_YEAR_MS));
+await enqueue(queue, ready);
+await queue.close();

@@ -1,60 +1,83 @@
-// npm run bench -- [--workload NAME]... [--rounds N] [--scale X] [--json]
+// npm run bench -- --help
 import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
+import { type BenchOptions, help, optionsOf } from './options.ts';
 import { tableOf } from './report.ts';
 import type { Result } from './result.ts';
-import { WORKLOADS } from './workloads/index.ts';
+import { chosenOf, orderOf } from './rounds.ts';
+import type { RunOrder } from './run-one.ts';
+import { STORES } from './stores/index.ts';
+import type { BenchStore, Host } from './stores/store.ts';
 
 const RUN_ONE = fileURLToPath(new URL('./run-one.ts', import.meta.url));
-const HELP = `npm run bench -- [options]
+/** No run takes as long as this, so one that does hangs. */
+const RUN_AT_MOST_MS = 30 * 60_000;
 
-  --store sqlite     the store to measure (default, and the only one so far)
-  --workload NAME    only this one; may be repeated
-  --rounds N         interleaved rounds; the median is reported (default 5)
-  --scale X          so many times the documented number of jobs (default 1)
-  --json             one line of JSON per run instead of a table
-
-Workloads: ${Object.keys(WORKLOADS).join(', ')}`;
-
-const { values } = parseArgs({
-  options: {
-    store: { type: 'string', default: 'sqlite' },
-    workload: { type: 'string', multiple: true },
-    rounds: { type: 'string', default: '5' },
-    scale: { type: 'string', default: '1' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-
-function fail(message: string): never {
-  console.error(`bench: ${message}\n\n${HELP}`);
-  process.exit(2);
+async function runOne(order: RunOrder): Promise<Result> {
+  const { stdout } = await promisify(execFile)(process.execPath, [RUN_ONE, JSON.stringify(order)], {
+    maxBuffer: 1e8,
+    timeout: RUN_AT_MOST_MS,
+  });
+  return JSON.parse(stdout.trim().split('\n').at(-1)!) as Result;
 }
 
-if (values.help) {
-  console.log(HELP);
-  process.exit(0);
-}
-if (values.store !== 'sqlite') fail(`there is no store '${values.store}' here`);
-const chosen = values.workload ?? Object.keys(WORKLOADS);
-for (const name of chosen) if (!Object.hasOwn(WORKLOADS, name)) fail(`there is no workload '${name}'`);
-const rounds = Number(values.rounds);
-if (!Number.isInteger(rounds) || rounds < 1) fail('--rounds takes a whole number from 1');
-
-const run = promisify(execFile);
-for (const workload of chosen) {
-  const results: Result[] = [];
-  const systems = Object.keys(WORKLOADS[workload]!.systems);
-  for (let round = 0; round < rounds; round += 1) {
-    // Whoever runs first meets a cooler machine, so the order turns with every round.
-    for (const system of round % 2 === 0 ? systems : systems.toReversed()) {
-      const { stdout } = await run(process.execPath, [RUN_ONE, workload, system, values.scale], { maxBuffer: 1e8 });
-      const line = stdout.trim().split('\n').at(-1)!;
-      if (values.json) console.log(line);
-      results.push(JSON.parse(line) as Result);
+async function measure(options: BenchOptions, { workloads }: BenchStore, host: Host): Promise<void> {
+  const { store, systems: wanted, rounds, scale, json } = options;
+  const { servers, missing } = host;
+  // Beside the results, so that lines of JSON stay lines of JSON.
+  for (const [system, why] of Object.entries(missing)) console.error(`${system} is left out: ${why}.`);
+  for (const workload of options.workloads) {
+    const { systems, yardstick } = workloads[workload]!;
+    const chosen = chosenOf(Object.keys(systems), { wanted, missing });
+    const results: Result[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      for (const system of orderOf(chosen, round)) {
+        const server = host.serverOf(system);
+        const result = { ...(await runOne({ store, workload, system, scale, servers })), ...(server && { server }) };
+        if (json) console.log(JSON.stringify(result));
+        results.push(result);
+      }
     }
+    if (!json && results.length > 0) console.log(tableOf(workload, chosen, results, yardstick));
   }
-  if (!values.json) console.log(tableOf(workload, results));
 }
+
+async function main(options: BenchOptions, store: BenchStore): Promise<void> {
+  const folder = mkdtempSync(path.join(process.env['WAYBILL_BENCH_DIR'] ?? tmpdir(), 'waybill-bench-servers-'));
+  // A server may run as another user, who must get to what is his inside.
+  chmodSync(folder, 0o755);
+  const { postgresUrl } = options;
+  try {
+    const host = await store.host(folder, postgresUrl === undefined ? {} : { postgresUrl });
+    try {
+      await measure(options, store, host);
+    } finally {
+      await host.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const stores = Object.fromEntries(
+  await Promise.all(Object.entries(STORES).map(async ([name, load]) => [name, await load()] as const)),
+);
+
+function optionsOrExit(): BenchOptions {
+  try {
+    const options = optionsOf(process.argv.slice(2), stores);
+    if (options !== 'help') return options;
+    console.log(help(stores));
+    process.exit(0);
+  } catch (error) {
+    console.error(`bench: ${(error as Error).message}\n\n${help(stores)}`);
+    process.exit(2);
+  }
+}
+
+const options = optionsOrExit();
+await main(options, stores[options.store]!);

@@ -1,40 +1,56 @@
 import { perSecond, type Result } from './result.ts';
 
-/** Medians for people. The ratio is the median over rounds of ours against the yardstick of the same round. */
-export function tableOf(workload: string, results: readonly Result[]): string {
-  const systems = [...new Set(results.map(({ system }) => system))];
-  const yardstick = systems.length > 1 ? systems.at(-1)! : undefined;
+/** Medians for people. The ratio is the median over rounds of a system against the yardstick of the same round. */
+export function tableOf(
+  workload: string,
+  systems: readonly string[],
+  results: readonly Result[],
+  yardstick: string | undefined,
+): string {
+  const width = Math.max(...systems.map((system) => system.length));
   const lines = systems.map((system) => {
     const own = results.filter((result) => result.system === system);
+    const compared = yardstick !== undefined && system !== yardstick && systems.includes(yardstick);
     const parts = [
-      system.padEnd(12),
-      `${Math.round(median(own.map(perSecond)))
-        .toLocaleString('en')
-        .padStart(9)} jobs/s`,
+      system.padEnd(width),
+      `${rateOf(own).padStart(9)} jobs/s`,
       own[0]!.p50_ms === undefined ? '' : latencies(own),
-      `loop p99 ${median(own.map(({ loop_p99_ms }) => loop_p99_ms ?? 0))} ms`,
-      `${median(own.map(({ rss_mb }) => rss_mb))} MB`,
-      yardstick === undefined || system === yardstick ? '' : `${ratioOf(results, system, yardstick)} of ${yardstick}`,
+      compared ? `${ratioOf(results, system, yardstick)} of ${yardstick}` : '',
+      own[0]!.dead_tuples_per_job === undefined ? '' : `${medianOf(own, 'dead_tuples_per_job')} dead tuples per job`,
+      `loop p99 ${medianOf(own, 'loop_p99_ms')} ms`,
+      `${medianOf(own, 'rss_mb')} MB`,
+      `${own[0]!.jobs} jobs`,
       own.at(-1)!.settings,
     ];
     return `  ${parts.filter((part) => part !== '').join('  ')}`;
   });
-  return [workload, ...lines].join('\n');
+  const servers = [...new Set(results.map(({ server }) => server))].filter((server) => server !== undefined);
+  return [workload, ...servers.map((server) => `  on ${server}`), ...lines].join('\n');
 }
 
-function latencies(own: readonly Result[]): string {
-  const of = (name: 'p50_ms' | 'p95_ms' | 'p99_ms') => median(own.map((result) => result[name] ?? 0));
-  return `p50 ${of('p50_ms')}  p95 ${of('p95_ms')}  p99 ${of('p99_ms')} ms`;
+function rateOf(own: readonly Result[]): string {
+  const rate = median(own.map(perSecond));
+  return rate.toLocaleString('en', { maximumFractionDigits: rate < 100 ? 1 : 0 });
 }
 
-function ratioOf(results: readonly Result[], system: string, yardstick: string): string {
+const latencies = (own: readonly Result[]): string =>
+  `p50 ${medianOf(own, 'p50_ms')}  p95 ${medianOf(own, 'p95_ms')}  p99 ${medianOf(own, 'p99_ms')} ms`;
+
+type Measure = 'p50_ms' | 'p95_ms' | 'p99_ms' | 'loop_p99_ms' | 'rss_mb' | 'dead_tuples_per_job';
+
+const medianOf = (own: readonly Result[], name: Measure): number => median(own.map((result) => result[name] ?? 0));
+
+export function ratioOf(results: readonly Result[], system: string, yardstick: string): string {
   const speeds = (name: string) => results.filter((result) => result.system === name).map(perSecond);
   const [ours, theirs] = [speeds(system), speeds(yardstick)];
   const ratios = ours.map((speed, round) => speed / theirs[round]!);
-  return `${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)}..${Math.max(...ratios).toFixed(2)})`;
+  return `${short(median(ratios))} (${short(Math.min(...ratios))}..${short(Math.max(...ratios))})`;
 }
 
-function median(values: readonly number[]): number {
+/** Two places are enough, unless they would be noughts. */
+const short = (ratio: number): string => (ratio < 0.1 ? String(Number(ratio.toPrecision(2))) : ratio.toFixed(2));
+
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)]!;
 }

@@ -9,19 +9,33 @@ export interface Result {
   p99_ms?: number;
   rss_mb: number;
   loop_p99_ms?: number;
+  /** Row versions that the run left behind for vacuum. */
+  dead_tuples_per_job?: number;
   settings: string;
+  /** The database server and how durable it was. */
+  server?: string;
 }
 
-/** What a workload is given: where to work and how much. */
+export type Told = Omit<Result, 'workload' | 'system' | 'rss_mb' | 'server'>;
+
+/** What a run is given: where to work and how much. All of it is fresh, and thrown away afterwards. */
 export interface Task {
   folder: string;
+  /** The address of the store, as `connect` takes it. */
+  store: string;
+  /** The address of a Redis, where there is one. */
+  redis?: string;
   /** Scales the number of jobs; 1 is the documented size. */
   scale: number;
 }
 
+export type Run = (task: Task) => Promise<Told>;
+
 export interface Workload {
-  /** In the order in which they run side by side; the last one is the yardstick. */
-  systems: Record<string, (task: Task) => Promise<Omit<Result, 'workload' | 'system' | 'rss_mb'>>>;
+  /** In the order in which they run side by side in the first round. */
+  systems: Record<string, Run>;
+  /** The system that the others are compared with. */
+  yardstick?: string;
 }
 
 export const perSecond = ({ jobs, seconds }: Pick<Result, 'jobs' | 'seconds'>): number => jobs / seconds;
@@ -33,3 +47,7 @@ export function percentile(sorted: readonly number[], share: number): number {
 export const round = (value: number, digits = 2): number => Number(value.toFixed(digits));
 
 export const elapsed = (since: number): number => round((performance.now() - since) / 1_000, 3);
+
+/** Even a small run has a few jobs, else a rate would be that of starting up. */
+export const scaled = (documented: number, scale: number): number =>
+  Math.max(Math.min(documented, 5), Math.round(documented * scale));

@@ -1,7 +1,7 @@
 // The same HTTP stack as ours with nothing behind it: parses the JSON, answers JSON of the same size.
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { ARGS } from '../ours.ts';
+import { payload } from '../queue.ts';
 
 const TYPE = { 'Content-Type': 'application/openjobspec+json', 'OJS-Version': '1.0', 'X-Request-Id': 'req_bare' };
 const id = '019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f';
@@ -12,7 +12,7 @@ const job = {
     type: 'bench.job',
     state: 'available',
     queue: 'bench',
-    args: ARGS,
+    args: [payload()],
     meta: {},
     priority: 0,
     attempt: 0,

@@ -14,9 +14,9 @@ export class BenchServer {
     this.#port = port;
   }
 
-  static async waybill(folder: string): Promise<BenchServer> {
+  static async waybill(store: string): Promise<BenchServer> {
     const bin = fileURLToPath(new URL('../../packages/waybill/bin/waybill.js', import.meta.url));
-    return BenchServer.#start([bin, 'serve', '--store', `sqlite:${folder}/bench.db`, '--port', '0']);
+    return BenchServer.#start([bin, 'serve', '--store', store, '--port', '0']);
   }
 
   static async bare(): Promise<BenchServer> {

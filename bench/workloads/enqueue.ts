@@ -1,54 +1,48 @@
-import { newJobId } from '@waybill/core';
-import { ARGS, inFlight, JOB, withEngine } from '../ours.ts';
-import { BATCH, RawTable } from '../raw.ts';
-import { elapsed, type Task, type Workload } from '../result.ts';
+import { PER_CALL, payload } from '../queue.ts';
+import { elapsed, type Run, scaled } from '../result.ts';
+import { SYSTEMS, type SystemName } from '../systems/index.ts';
+import { mustBe } from '../worked.ts';
+import { inFlight } from './in-flight.ts';
 
+const JOBS = 100_000;
 const IN_FLIGHT = 64;
-const PER_CALL = 1_000;
 
-/** Straight inserts in batches; what both enqueue workloads are measured by. */
-async function raw({ folder, scale }: Task) {
-  const jobs = Math.round(100_000 * scale);
-  const table = new RawTable(folder);
-  const spec = JSON.stringify({ args: ARGS, meta: {} });
-  const begun = performance.now();
-  for (let made = 0; made < jobs; made += BATCH) {
-    table.insertBatch(
-      Array.from({ length: BATCH }, () => newJobId(Date.now())),
-      spec,
-    );
-  }
-  return { jobs, seconds: elapsed(begun), settings: `${BATCH} rows per transaction, main thread` };
+/** Fewer jobs for those that would need minutes: a rate is a rate. */
+export interface Size {
+  jobs?: number;
 }
 
-export const enqueueOne: Workload = {
-  systems: {
-    waybill: ({ folder, scale }) =>
-      withEngine(folder, async (waybill) => {
-        const jobs = Math.round(100_000 * scale);
-        let left = jobs;
-        const begun = performance.now();
-        await inFlight(IN_FLIGHT, async () => {
-          if (left-- <= 0) return false;
-          await waybill.jobs.enqueue(JOB);
-          return true;
-        });
-        return { jobs, seconds: elapsed(begun), settings: `${IN_FLIGHT} in flight` };
-      }),
-    raw,
-  },
-};
+export const enqueueOne =
+  (name: SystemName, { jobs: documented = JOBS }: Size = {}): Run =>
+  async (task) => {
+    const jobs = scaled(documented, task.scale);
+    const { open, settings } = await SYSTEMS[name]();
+    const queue = await open(task);
+    let left = jobs;
+    const begun = performance.now();
+    await inFlight(IN_FLIGHT, async () => {
+      if (left-- <= 0) return false;
+      await queue.enqueue(payload());
+      return true;
+    });
+    const seconds = elapsed(begun);
+    mustBe('jobs enqueued', (await queue.counts()).waiting, jobs);
+    await queue.close();
+    return { jobs, seconds, settings: `${IN_FLIGHT} in flight; ${settings}` };
+  };
 
-export const enqueueBulk: Workload = {
-  systems: {
-    waybill: ({ folder, scale }) =>
-      withEngine(folder, async (waybill) => {
-        const jobs = Math.round(100_000 * scale);
-        const batch = Array(PER_CALL).fill(JOB);
-        const begun = performance.now();
-        for (let made = 0; made < jobs; made += PER_CALL) await waybill.jobs.enqueueMany(batch);
-        return { jobs, seconds: elapsed(begun), settings: `${PER_CALL} per call, one call at a time` };
-      }),
-    raw,
-  },
-};
+export const enqueueBulk =
+  (name: SystemName, { jobs: documented = JOBS }: Size = {}): Run =>
+  async (task) => {
+    const calls = Math.ceil(scaled(documented, task.scale) / PER_CALL);
+    const jobs = calls * PER_CALL;
+    const { open, settings } = await SYSTEMS[name]();
+    const queue = await open(task);
+    const batch = Array(PER_CALL).fill(payload());
+    const begun = performance.now();
+    for (let call = 0; call < calls; call += 1) await queue.enqueueMany(batch);
+    const seconds = elapsed(begun);
+    mustBe('jobs enqueued', (await queue.counts()).waiting, jobs);
+    await queue.close();
+    return { jobs, seconds, settings: `${PER_CALL} per call, one call at a time; ${settings}` };
+  };

@@ -1,5 +1,5 @@
 import type { Lease, Waybill } from '@waybill/core';
-import { withEngine } from '../ours.ts';
+import { withEngine } from '../embedded.ts';
 import { elapsed, type Workload } from '../result.ts';
 
 /** Whether the cost of a job grows with what lies around it: the first tenth is compared with the last. */
@@ -37,8 +37,8 @@ async function enqueue(waybill: Waybill, count: number, options: Record<string, 
 /** Plain jobs beside 100,000 that are parked behind one full key. */
 export const parkedBeside: Workload = {
   systems: {
-    waybill: ({ folder, scale }) =>
-      withEngine(folder, async (waybill) => {
+    waybill: ({ store, scale }) =>
+      withEngine(store, async (waybill) => {
         const parked = Math.round(100_000 * scale);
         await enqueue(waybill, parked, { rate_limit: { key: 'full', concurrency: 1 } });
         await waybill.jobs.claim({ queues: ['bench'], leaseMs: 3_600_000 });
@@ -51,8 +51,8 @@ export const parkedBeside: Workload = {
 /** The parked ones themselves, admitted as those before them settle. */
 export const parked: Workload = {
   systems: {
-    waybill: ({ folder, scale }) =>
-      withEngine(folder, async (waybill) => {
+    waybill: ({ store, scale }) =>
+      withEngine(store, async (waybill) => {
         const jobs = Math.round(100_000 * scale);
         await enqueue(waybill, jobs, { rate_limit: { key: 'narrow', concurrency: SLICE } });
         return toldOf(await drain(waybill, jobs), `concurrency ${SLICE}`);
@@ -63,8 +63,8 @@ export const parked: Workload = {
 /** One job fans out to 9,000, which come together by threes, and then in one. */
 export const workflow: Workload = {
   systems: {
-    waybill: ({ folder }) =>
-      withEngine(folder, async (waybill) => {
+    waybill: ({ store }) =>
+      withEngine(store, async (waybill) => {
         const job = { type: 'bench.job', args: [], options: { queue: 'bench' } };
         const middle = Array.from({ length: 9_000 }, (_, n) => ({ id: `m${n}`, depends_on: ['first'], ...job }));
         const gather = Array.from({ length: 998 }, (_, n) => ({
@@ -86,8 +86,8 @@ export const workflow: Workload = {
 
 export const chain: Workload = {
   systems: {
-    waybill: ({ folder }) =>
-      withEngine(folder, async (waybill) => {
+    waybill: ({ store }) =>
+      withEngine(store, async (waybill) => {
         const steps = Array(1_000).fill({ type: 'bench.job', args: [], options: { queue: 'bench' } });
         await waybill.workflows.create({ type: 'chain', steps });
         return toldOf(await drain(waybill, steps.length), 'one step at a time');

@@ -1,8 +1,10 @@
 import { BenchServer } from '../http/server.ts';
-import { inFlight, JOB } from '../ours.ts';
+import { payload, QUEUE, TYPE } from '../queue.ts';
 import { elapsed, type Task, type Workload } from '../result.ts';
+import { inFlight } from './in-flight.ts';
 
 const CONNECTIONS = 64;
+const JOB = { type: TYPE, args: [payload()], options: { queue: QUEUE } };
 const settings = `${CONNECTIONS} connections, server in a process of its own`;
 
 async function enqueue(server: BenchServer, { scale }: Task) {
@@ -53,14 +55,16 @@ async function fetchAck(server: BenchServer, { scale }: Task) {
 
 export const httpEnqueue: Workload = {
   systems: {
-    waybill: async (task) => enqueue(await BenchServer.waybill(task.folder), task),
+    waybill: async (task) => enqueue(await BenchServer.waybill(task.store), task),
     bare: async (task) => enqueue(await BenchServer.bare(), task),
   },
+  yardstick: 'bare',
 };
 
 export const httpFetchAck: Workload = {
   systems: {
-    waybill: async (task) => fetchAck(await BenchServer.waybill(task.folder), task),
+    waybill: async (task) => fetchAck(await BenchServer.waybill(task.store), task),
     bare: async (task) => fetchAck(await BenchServer.bare(), task),
   },
+  yardstick: 'bare',
 };

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const BATCH = 500;
 const PLACES = 39;
-const MIGRATIONS = fileURLToPath(new URL('../packages/sql/src/sqlite/migrations/', import.meta.url));
+const MIGRATIONS = fileURLToPath(new URL('../../packages/sql/src/sqlite/migrations/', import.meta.url));
 
 /**
  * The yardstick: the same table, indexes and durability as the store's, driven by plain prepared statements on the main

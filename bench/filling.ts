@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Task } from './result.ts';
+import type { SystemName } from './systems/index.ts';
+
+const FILL = fileURLToPath(new URL('./fill.ts', import.meta.url));
+
+/** How many jobs of each kind. */
+export interface Filling {
+  finished?: number;
+  scheduled?: number;
+  ready?: number;
+}
+
+export interface FillOrder {
+  task: Task;
+  system: SystemName;
+  filling: Filling;
+}
+
+/** In a process of its own, so that the worker's memory is the worker's. */
+export async function fill(task: Task, system: SystemName, filling: Filling): Promise<void> {
+  const order: FillOrder = { task, system, filling };
+  await promisify(execFile)(process.execPath, [FILL, JSON.stringify(order)]);
+}

@@ -1,0 +1,106 @@
+import { pinned, quiet } from '../postgres/circumstances.ts';
+import { databaseFor, dropLeftovers } from '../postgres/databases.ts';
+import { copiedHistory } from '../postgres/history.ts';
+import { durabilityOf, startPostgres } from '../postgres/server.ts';
+import { emptyRedis, startRedis } from '../redis/server.ts';
+import { drain } from '../workloads/drain.ts';
+import { enqueueBulk, enqueueOne } from '../workloads/enqueue.ts';
+import { latency } from '../workloads/latency.ts';
+import type { BenchStore } from './store.ts';
+
+const around = quiet;
+/** One commit per job: a tenth of the jobs takes as long as all of them do where calls share a commit. */
+const UNBATCHED = { jobs: 10_000 };
+/** Its workers take one job every two seconds, so ten of them take twenty. */
+const POLLED = { jobs: 10 };
+
+export const postgres: BenchStore = {
+  workloads: {
+    'enqueue-one': {
+      systems: {
+        waybill: enqueueOne('waybill'),
+        'graphile-worker': enqueueOne('graphile-worker', UNBATCHED),
+        'graphile-worker-tuned': enqueueOne('graphile-worker-tuned', UNBATCHED),
+        'pg-boss': enqueueOne('pg-boss', UNBATCHED),
+        'pg-boss-tuned': enqueueOne('pg-boss-tuned', UNBATCHED),
+        bullmq: enqueueOne('bullmq'),
+      },
+      yardstick: 'pg-boss-tuned',
+    },
+    // The call is the same however the workers are tuned, so each library runs once.
+    'enqueue-bulk': {
+      systems: {
+        waybill: enqueueBulk('waybill'),
+        'graphile-worker-tuned': enqueueBulk('graphile-worker-tuned'),
+        'pg-boss-tuned': enqueueBulk('pg-boss-tuned'),
+        bullmq: enqueueBulk('bullmq'),
+        raw: enqueueBulk('raw'),
+      },
+      yardstick: 'graphile-worker-tuned',
+    },
+    drain: {
+      systems: {
+        waybill: drain('waybill', { around }),
+        'waybill-keep-none': drain('waybill-keep-none', { around }),
+        'graphile-worker': drain('graphile-worker', { around, ...UNBATCHED }),
+        'graphile-worker-tuned': drain('graphile-worker-tuned', { around }),
+        'pg-boss': drain('pg-boss', { around, ...POLLED }),
+        'pg-boss-tuned': drain('pg-boss-tuned', { around }),
+        bullmq: drain('bullmq'),
+        raw: drain('raw', { around }),
+      },
+      yardstick: 'graphile-worker-tuned',
+    },
+    // pg-boss at its defaults takes one job in two seconds and can never keep up, so it has no latency to tell.
+    latency: {
+      systems: {
+        waybill: latency('waybill', 'two'),
+        'graphile-worker': latency('graphile-worker', 'two'),
+        'graphile-worker-tuned': latency('graphile-worker-tuned', 'two'),
+        'pg-boss-tuned': latency('pg-boss-notified', 'two'),
+        bullmq: latency('bullmq', 'two'),
+      },
+    },
+    'drain-history': {
+      systems: {
+        waybill: drain('waybill', { around, beside: copiedHistory }),
+        'graphile-worker-tuned': drain('graphile-worker-tuned', { around, beside: copiedHistory }),
+        'pg-boss-tuned': drain('pg-boss-tuned', { around, beside: copiedHistory }),
+        'without-history': drain('waybill', { around }),
+      },
+      yardstick: 'without-history',
+    },
+    'drain-pinned': {
+      systems: {
+        waybill: drain('waybill', { around: pinned }),
+        'waybill-keep-none': drain('waybill-keep-none', { around: pinned }),
+        'graphile-worker-tuned': drain('graphile-worker-tuned', { around: pinned }),
+        unpinned: drain('waybill', { around }),
+      },
+      yardstick: 'unpinned',
+    },
+  },
+  host: async (folder, { postgresUrl }) => {
+    const server = postgresUrl === undefined ? await startPostgres(folder) : { url: postgresUrl, stop: async () => {} };
+    const redis = await startRedis(folder);
+    const durability = await durabilityOf(server.url);
+    return {
+      servers: { postgres: server.url, ...(redis && { redis: redis.url }) },
+      serverOf: (system) => (system === 'bullmq' ? redis?.durability : durability),
+      missing: redis ? {} : { bullmq: 'there is no redis-server in the PATH' },
+      close: async () => {
+        try {
+          await dropLeftovers(server.url);
+        } finally {
+          await server.stop();
+          await redis?.stop();
+        }
+      },
+    };
+  },
+  place: async (_folder, { postgres: url, redis }) => {
+    const { store, remove } = await databaseFor(url!);
+    if (redis !== undefined) await emptyRedis(redis);
+    return { store, remove, ...(redis !== undefined && { redis }) };
+  },
+};

@@ -1,0 +1,31 @@
+import path from 'node:path';
+import { rawDrain, rawInsert } from '../sqlite/raw-runs.ts';
+import { drain } from '../workloads/drain.ts';
+import { enqueueBulk, enqueueOne } from '../workloads/enqueue.ts';
+import { chain, parked, parkedBeside, workflow } from '../workloads/growth.ts';
+import { history } from '../workloads/history.ts';
+import { httpEnqueue, httpFetchAck } from '../workloads/http.ts';
+import { latency } from '../workloads/latency.ts';
+import type { BenchStore } from './store.ts';
+
+/** A file needs nothing around it, and every run has its own. */
+export const sqlite: BenchStore = {
+  workloads: {
+    'enqueue-one': { systems: { waybill: enqueueOne('waybill'), raw: rawInsert }, yardstick: 'raw' },
+    'enqueue-bulk': { systems: { waybill: enqueueBulk('waybill'), raw: rawInsert }, yardstick: 'raw' },
+    drain: { systems: { waybill: drain('waybill'), raw: rawDrain }, yardstick: 'raw' },
+    latency: { systems: { waybill: latency('waybill', 'one') } },
+    'drain-history': {
+      systems: { waybill: drain('waybill', { beside: history }), 'without-history': drain('waybill') },
+      yardstick: 'without-history',
+    },
+    'http-enqueue': httpEnqueue,
+    'http-fetch-ack': httpFetchAck,
+    'parked-beside': parkedBeside,
+    parked,
+    workflow,
+    chain,
+  },
+  host: async () => ({ servers: {}, serverOf: () => undefined, missing: {}, close: async () => {} }),
+  place: async (folder) => ({ store: `sqlite:${path.join(folder, 'bench.db')}`, remove: async () => {} }),
+};

@@ -1,0 +1,63 @@
+import type { JobState } from '@waybill/core';
+import { type Connection, connect, openStore, task } from 'waybill';
+import { type BenchQueue, type Payload, QUEUE, type System, TYPE } from '../queue.ts';
+
+const CONCURRENCY = 100;
+const PREFETCH = 500;
+const WAITING: JobState[] = ['available', 'active', 'retryable', 'pending'];
+
+const request = (payload: Payload, at?: Date) => ({
+  type: TYPE,
+  args: [payload],
+  options: { queue: QUEUE, ...(at && { scheduled_at: at.toISOString() }) },
+});
+
+async function count(address: string, states: JobState[]): Promise<number> {
+  const store = await openStore(address);
+  try {
+    return await store.count({ tenant: '', queues: [QUEUE], states }, { atMost: Number.MAX_SAFE_INTEGER });
+  } finally {
+    await store.close();
+  }
+}
+
+async function setKeep({ queues }: Connection, keep: 'none'): Promise<void> {
+  const { setKeep } = queues as Partial<{ setKeep(name: string, keep: 'none'): Promise<unknown> }>;
+  if (setKeep === undefined) throw new Error(`This version cannot set keep: '${keep}'.`);
+  await setKeep(QUEUE, keep);
+}
+
+/** Waybill as a user has it, on whatever store the address names. */
+async function open(address: string, keep?: 'none'): Promise<BenchQueue> {
+  const waybill = await connect(address);
+  if (keep !== undefined) await setKeep(waybill, keep);
+  return {
+    enqueue: (payload) => waybill.jobs.enqueue(request(payload)),
+    enqueueMany: (payloads, at) => waybill.jobs.enqueueMany(payloads.map((payload) => request(payload, at))),
+    work: async (began) => {
+      const run = async (payload: Payload) => {
+        began(payload);
+        return null;
+      };
+      return waybill.work([task(TYPE, { queue: QUEUE, run })], { concurrency: CONCURRENCY, prefetch: PREFETCH });
+    },
+    busy: async () => {
+      const { available, active, retryable, pending } = await waybill.queues.stats(QUEUE);
+      return available + active + retryable + pending > 0;
+    },
+    counts: async () => ({ waiting: await count(address, WAITING), completed: await count(address, ['completed']) }),
+    close: () => waybill.close(),
+  };
+}
+
+export const waybill: System = {
+  settings: `concurrency ${CONCURRENCY}, prefetch ${PREFETCH}, history, events and fencing on`,
+  keepsFinished: true,
+  open: ({ store }) => open(store),
+};
+
+export const waybillKeepNone: System = {
+  settings: `concurrency ${CONCURRENCY}, prefetch ${PREFETCH}, keep: 'none', fencing on`,
+  keepsFinished: false,
+  open: ({ store }) => open(store, 'none'),
+};
