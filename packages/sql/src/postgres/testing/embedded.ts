@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,8 @@ export interface PostgresServer {
   start(): Promise<void>;
   /** Ends all connections, as an administrator's restart does. */
   stop(): Promise<void>;
+  /** Ends it without a goodbye, then starts it, which recovers from its log. */
+  crash(): Promise<void>;
   /** Stops it and removes its folder. */
   remove(): Promise<void>;
 }
@@ -98,6 +100,13 @@ async function startIn(folder: string, flags: readonly string[], removeFolder: (
     stop,
     restart: async () => {
       await stop();
+      await start();
+    },
+    crash: async () => {
+      const [pid] = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
+      const stopped = stop();
+      process.kill(Number(pid), 'SIGQUIT');
+      await stopped;
       await start();
     },
     remove: async () => {
