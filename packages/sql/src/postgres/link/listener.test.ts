@@ -84,6 +84,26 @@ test('a lost connection is made again, and everybody is woken once', async () =>
   expect(logger.messages('warn')).toEqual([]);
 });
 
+test('a connection whose other end went silent is noticed and made again', async () => {
+  const url = await postgresUrl();
+  const proxy = await startProxy(url);
+  const link = await tempLink({
+    url,
+    listenUrl: proxy.url,
+    migrate: false,
+    queryTimeoutMs: 300,
+    connectTimeoutMs: 300,
+  });
+  const { next } = wakes(link);
+  await next();
+  proxy.freeze();
+  await notify(link, '["unheard"]');
+  const before = proxy.connections;
+  proxy.thaw();
+  expect(await next()).toBeUndefined();
+  expect(proxy.connections).toBeGreaterThan(before);
+});
+
 test('nobody is told after the end of a subscription, and a listener that throws harms no other', async () => {
   const logger = new LogBook();
   const link = await tempLink({ migrate: false, logger });

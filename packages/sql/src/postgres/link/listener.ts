@@ -6,9 +6,6 @@ import { backoffMs } from './patience.ts';
 /** A connection that lasted so long was a good one: the next is made at once. */
 const STEADY_MS = 5_000;
 
-/** How often a silent connection is asked whether it still lives: a dead one tells nothing by itself. */
-const BEAT_MS = 15_000;
-
 /**
  * Hears of other processes' jobs by LISTEN, on a connection of its own that is made again whenever it breaks. While it
  * is gone nothing is lost but speed, since workers poll.
@@ -82,7 +79,8 @@ export class Listener {
     // The wait for it begins further down.
     gone.catch(() => {});
     client.on('notification', (notification) => this.#hear(notification));
-    const beat = setInterval(() => this.#beat(client), BEAT_MS).unref();
+    // A connection that died tells nothing by itself.
+    const beat = setInterval(() => this.#beat(client), this.#queryTimeoutMs).unref();
     try {
       await client.connect();
       unref(client);

@@ -19,13 +19,15 @@ export async function startProxy(target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isFrozen = false;
+  let freezes = 0;
   let fatal: string | null = null;
   let connections = 0;
 
   const server = createServer({ noDelay: true }, (client) => {
     connections++;
     const upstream = connect({ port: Number(port), host: hostname, noDelay: true });
-    let isDead = isFrozen;
+    const born = isFrozen ? -1 : freezes;
+    const isDead = () => born !== freezes;
     let isCut = false;
     for (const [from, to] of [
       [client, upstream],
@@ -36,12 +38,11 @@ export async function startProxy(target: string): Promise<Proxy> {
       from.on('close', () => {
         sockets.delete(from);
         // A frozen network tells of no end either.
-        if (!isDead && !isFrozen) to.destroy();
+        if (!isDead()) to.destroy();
       });
     }
     client.on('data', (bytes) => {
-      isDead ||= isFrozen;
-      if (isDead) return;
+      if (isDead()) return;
       if (fatal !== null && bytes.includes(fatal)) {
         fatal = null;
         isCut = true;
@@ -49,8 +50,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
-      isDead ||= isFrozen;
-      if (isDead) return;
+      if (isDead()) return;
       // The server has answered, so it is done.
       if (isCut) client.destroy();
       else client.write(bytes);
@@ -72,6 +72,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     },
     freeze: () => {
       isFrozen = true;
+      freezes += 1;
     },
     thaw: () => {
       isFrozen = false;
