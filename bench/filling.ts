@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { runScript } from './child.ts';
 import type { Task } from './result.ts';
 import type { SystemName } from './systems/index.ts';
 
@@ -22,5 +21,5 @@ export interface FillOrder {
 /** In a process of its own, so that the worker's memory is the worker's. */
 export async function fill(task: Task, system: SystemName, filling: Filling): Promise<void> {
   const order: FillOrder = { task, system, filling };
-  await promisify(execFile)(process.execPath, [FILL, JSON.stringify(order)]);
+  await runScript(FILL, order);
 }

@@ -1,10 +1,9 @@
 // npm run bench -- --help
-import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { runScript } from './child.ts';
 import { type BenchOptions, help, optionsOf } from './options.ts';
 import { tableOf } from './report.ts';
 import type { Result } from './result.ts';
@@ -14,15 +13,10 @@ import { STORES } from './stores/index.ts';
 import type { BenchStore, Host } from './stores/store.ts';
 
 const RUN_ONE = fileURLToPath(new URL('./run-one.ts', import.meta.url));
-/** No run takes as long as this, so one that does hangs. */
-const RUN_AT_MOST_MS = 30 * 60_000;
 
 async function runOne(order: RunOrder): Promise<Result> {
-  const { stdout } = await promisify(execFile)(process.execPath, [RUN_ONE, JSON.stringify(order)], {
-    maxBuffer: 1e8,
-    timeout: RUN_AT_MOST_MS,
-  });
-  return JSON.parse(stdout.trim().split('\n').at(-1)!) as Result;
+  const printed = await runScript(RUN_ONE, order);
+  return JSON.parse(printed.trim().split('\n').at(-1)!) as Result;
 }
 
 async function measure(options: BenchOptions, { workloads }: BenchStore, host: Host): Promise<void> {
@@ -80,4 +74,9 @@ function optionsOrExit(): BenchOptions {
 }
 
 const options = optionsOrExit();
-await main(options, stores[options.store]!);
+try {
+  await main(options, stores[options.store]!);
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+}

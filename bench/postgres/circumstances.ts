@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { round, type Task, type Told } from '../result.ts';
 import { withClient } from './connection.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
+const SESSIONS_END_WITHIN_MS = 10_000;
+const OTHER_SESSIONS = `select count(*) as n from pg_stat_activity
+  where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
 
 /** Filling leaves work behind for the server. It is done before the clock starts, so that no run pays for it by chance. */
 export async function quiet({ store }: Task): Promise<() => Promise<Partial<Told>>> {
@@ -28,19 +32,20 @@ export async function pinned(task: Task, jobs: number): Promise<() => Promise<Pa
   await idle.query('begin');
   await idle.query('select pg_current_xact_id()');
   return async () => {
-    const dead = (await deadTuples(task.store)) - before;
+    const dead = (await deadTuples(task.store, 1)) - before;
     await idle.query('rollback');
     await idle.end();
     return { dead_tuples_per_job: round(dead / jobs) };
   };
 }
 
-/** Backends hand in their counts at the latest when they end, which they have when the system's connections are closed. */
-async function deadTuples(url: string): Promise<number> {
+/** Backends hand in their counts at the latest when they end, so the end of all but the idle one is waited for. */
+async function deadTuples(url: string, idle = 0): Promise<number> {
   return withClient(url, async (client) => {
-    const { rows } = await client.query<{ dead: string }>(
-      'select coalesce(sum(n_dead_tup), 0) as dead from pg_stat_user_tables',
-    );
-    return Number(rows[0]!.dead);
+    const one = async (sql: string) => Number((await client.query<{ n: string }>(sql)).rows[0]!.n);
+    for (const end = Date.now() + SESSIONS_END_WITHIN_MS; (await one(OTHER_SESSIONS)) > idle; await sleep(10)) {
+      if (Date.now() > end) throw new Error('The system left connections open, so its dead tuples cannot be counted.');
+    }
+    return one('select coalesce(sum(n_dead_tup), 0) as n from pg_stat_user_tables');
   });
 }

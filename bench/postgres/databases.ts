@@ -36,7 +36,7 @@ export async function dropLeftovers(server: string): Promise<void> {
       'select datname from pg_database where starts_with(datname, $1)',
       [PREFIX],
     );
-    for (const { datname } of rows) await client.query(`drop database ${datname} with (force)`);
+    for (const { datname } of rows) await client.query(`drop database if exists ${datname} with (force)`);
   });
 }
 

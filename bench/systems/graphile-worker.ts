@@ -1,5 +1,5 @@
 import { Logger, makeWorkerUtils, run, WorkerPreset } from 'graphile-worker';
-import { Pool } from 'pg';
+import { openPool } from '../postgres/connection.ts';
 import { type BenchQueue, type Payload, type System, TYPE } from '../queue.ts';
 
 /** Its default logger prints a line per job, which would be measured too. */
@@ -18,7 +18,7 @@ const TUNED: Tuning = {
 const DEFAULTS: Tuning = { poolSize: 10, worker: {} };
 
 async function open(url: string, { poolSize, worker }: Tuning): Promise<BenchQueue> {
-  const pgPool = new Pool({ connectionString: url, max: poolSize });
+  const pgPool = openPool(url, poolSize);
   const utils = await makeWorkerUtils({ pgPool, logger });
   await utils.migrate();
   const count = async (sql: string) => Number((await pgPool.query<{ n: string }>(sql)).rows[0]!.n);

@@ -1,5 +1,5 @@
-import { Pool } from 'pg';
 import { type ConstructorOptions, PgBoss, type WorkOptions } from 'pg-boss';
+import { openPool } from '../postgres/connection.ts';
 import { type BenchQueue, type Payload, QUEUE, type System } from '../queue.ts';
 
 interface Tuning {
@@ -24,7 +24,7 @@ async function open(url: string, { boss: options, queue, worker }: Tuning): Prom
   boss.on('error', (error) => console.error(error));
   await boss.start();
   if ((await boss.getQueue(QUEUE)) === null) await boss.createQueue(QUEUE, queue);
-  const pool = new Pool({ connectionString: url, max: 1 });
+  const pool = openPool(url, 1);
   const count = async (sql: string) => Number((await pool.query<{ n: string }>(sql)).rows[0]!.n);
   return {
     enqueue: (payload) => boss.send(QUEUE, payload),

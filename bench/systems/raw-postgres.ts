@@ -1,5 +1,5 @@
 import { newJobId } from '@waybill/core';
-import { Pool } from 'pg';
+import { openPool } from '../postgres/connection.ts';
 import { type BenchQueue, type Payload, QUEUE, type System, TYPE } from '../queue.ts';
 
 const BATCH = 500;
@@ -34,7 +34,7 @@ const COMPLETE = {
  * connection, no rule, no event, no answer per job. It reads nothing but the row, so a queue with two connections may beat it.
  */
 async function open(url: string): Promise<BenchQueue> {
-  const pool = new Pool({ connectionString: url, max: 2 });
+  const pool = openPool(url, 2);
   await pool.query(SCHEMA);
   const count = async (where: string) =>
     Number((await pool.query<{ n: string }>(`select count(*) as n from jobs where ${where}`)).rows[0]!.n);
