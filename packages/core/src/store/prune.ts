@@ -1,4 +1,7 @@
-/** Removes what is older than the retention says. Never a job that still lives. */
+/**
+ * Removes what is older than the retention says. Never a job that still lives, nor one that ended inside the retention.
+ * A store may keep a finished job longer by `capabilities.pruneLagMs`, so as to drop many of them as a whole.
+ */
 export interface PruneRequest {
   /** Finished jobs outside the dead-letter set that ended before this. */
   finishedBefore: number;
@@ -6,7 +9,10 @@ export interface PruneRequest {
   deadBefore: number;
   /** Events written before this. */
   eventsBefore: number;
-  /** Rows removed by one call at most, so that a backlog never makes one long transaction. */
+  /**
+   * Rows removed by one call at most, so that a backlog never makes one long transaction. What a store can drop as a
+   * whole does not count.
+   */
   limit: number;
 }
 

@@ -29,6 +29,8 @@ export interface StoreCapabilities {
   eventLagMs: number;
   /** Whether other processes' inserts reach `onWake`. */
   wakesAcrossProcesses: boolean;
+  /** How much longer than a PruneRequest says a finished job may be kept. */
+  pruneLagMs: number;
 }
 
 /** Told when jobs may have become claimable; a hint, never a promise. No queues means: any. */

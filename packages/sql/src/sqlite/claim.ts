@@ -1,5 +1,5 @@
 import { type ClaimRequest, isFinished, type JobState, transition } from '@waybill/core';
-import { encodeEvent } from './event-codec.ts';
+import { encodeEvent } from '../event-codec.ts';
 import { countStarts } from './limits.ts';
 import type { ClaimByIdReply, Input } from './protocol.ts';
 import { countQueueStarts, gateOf } from './queue-gate.ts';

@@ -1,5 +1,5 @@
 import { type EventFilter, type EventPage, type JobEvent, type LoggedEvent, WaybillError } from '@waybill/core';
-import { decodeEvents } from './event-codec.ts';
+import { decodeEvents } from '../event-codec.ts';
 import type { Input } from './protocol.ts';
 import type { Queries } from './queries.ts';
 import type { Session } from './session.ts';

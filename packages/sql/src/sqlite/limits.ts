@@ -8,7 +8,7 @@ import {
   nextAdmission,
   rankFor,
 } from '@waybill/core';
-import { isSamePeriod, isSameRule, NO_RULE, ruleCells, ruleOf, windowCell, windowOf } from './limit-rows.ts';
+import { isSamePeriod, isSameRule, NO_RULE, ruleCells, ruleOf, windowCell, windowOf } from '../limit-rows.ts';
 import type { Input } from './protocol.ts';
 import { AT, headOf, type Row } from './rows.ts';
 import type { Session } from './session.ts';

@@ -7,7 +7,7 @@ import {
   rankFor,
   type UniqueClaim,
 } from '@waybill/core';
-import { encodeEvent } from './event-codec.ts';
+import { encodeEvent } from '../event-codec.ts';
 import type { ApplyReply, ChangeMessage, GroupMessage, InsertReply, UniqueMessage } from './protocol.ts';
 import { fromRow, mutableCells, toRow } from './rows.ts';
 

@@ -9,7 +9,7 @@ import type {
   WorkerStore,
   WorkflowStore,
 } from '@waybill/core';
-import { newestAt } from './event-codec.ts';
+import { newestAt } from '../event-codec.ts';
 import { groupMessage } from './messages.ts';
 import { fromRow } from './rows.ts';
 import type { ThreadLink } from './thread-link.ts';

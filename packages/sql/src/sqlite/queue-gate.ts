@@ -1,5 +1,5 @@
 import { claimed, freeSlots, type LimitRule, type LimitUse } from '@waybill/core';
-import { ruleOf, windowCell, windowOf } from './limit-rows.ts';
+import { ruleOf, windowCell, windowOf } from '../limit-rows.ts';
 import type { Session } from './session.ts';
 
 /** What a queue lets through right now. */

@@ -1,5 +1,5 @@
 import type { LimitRule, QueueInfo, QueueStats } from '@waybill/core';
-import { isSamePeriod, type RuleCells, ruleCells, ruleOf } from './limit-rows.ts';
+import { isSamePeriod, type RuleCells, ruleCells, ruleOf } from '../limit-rows.ts';
 import type { Input } from './protocol.ts';
 import { countFrom } from './read.ts';
 import type { Session } from './session.ts';

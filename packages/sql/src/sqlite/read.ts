@@ -1,5 +1,5 @@
 import type { JobFilter } from '@waybill/core';
-import { readCursor, writeCursor } from './cursor.ts';
+import { readCursor, writeCursor } from '../cursor.ts';
 import type { Input, Output } from './protocol.ts';
 import { prepare, type Query, type QueryName, readQuery } from './queries.ts';
 import { AT, type Cell, type Row } from './rows.ts';

@@ -33,7 +33,7 @@ import {
   type WorkerStore,
   type WorkflowStore,
 } from '@waybill/core';
-import { newestAt } from './event-codec.ts';
+import { newestAt } from '../event-codec.ts';
 import { applyAnswer, changeMessage, groupMessage, insertAnswer } from './messages.ts';
 import { cronStore, eventLog, limitStore, queueStore, workerStore, workflowStore } from './parts.ts';
 import { IN_MEMORY } from './protocol.ts';
@@ -102,6 +102,7 @@ class SqliteStore implements Store {
       search: true,
       eventLagMs: 0,
       wakesAcrossProcesses: isShared,
+      pruneLagMs: 0,
     };
     this.events = eventLog(link);
     this.queues = queueStore(link);

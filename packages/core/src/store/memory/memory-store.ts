@@ -22,6 +22,7 @@ const CAPABILITIES: StoreCapabilities = {
   search: true,
   eventLagMs: 0,
   wakesAcrossProcesses: false,
+  pruneLagMs: 0,
 };
 
 /** The reference model that property tests compare the real stores with: no index, no cache, nothing to get wrong. */

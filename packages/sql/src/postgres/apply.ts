@@ -1,0 +1,160 @@
+import { type ApplyAnswer, type Change, JOB_STATES, type Job } from '@waybill/core';
+import { type Base, keyOf } from './base.ts';
+import { readyQueues } from './bell.ts';
+import { applyColumns, finishParameters, isPlainEnd } from './columns.ts';
+import { isUnclaimed, LimitBook } from './limit-book.ts';
+import type { Queryable } from './link/link.ts';
+import { isId } from './rows.ts';
+import { lockKeys } from './unique-keys.ts';
+import { wavesOf } from './waves.ts';
+
+const LOST: ApplyAnswer = { status: 'lost' };
+const APPLIED: ApplyAnswer = { status: 'applied', repeated: false, admitted: [] };
+const REPEATED: ApplyAnswer = { status: 'applied', repeated: true, admitted: [] };
+
+/** Changes of one kind, and where their answers belong. */
+type Part = [change: Change, index: number][];
+
+export async function apply(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
+  const answers = changes.map(() => LOST);
+  const changed: Job[] = [];
+  for (const wave of wavesOf(changes, ({ job }) => [keyOf(job.tenant, job.id)])) {
+    const parts = partsOf(
+      wave.filter((index) => isId(changes[index]!.job.id)).map((index) => [changes[index]!, index]),
+    );
+    await Promise.all(
+      parts.map(async ([how, part]) => {
+        const found = await how(
+          base,
+          part.map(([change]) => change),
+        );
+        for (const [at, [change, index]] of part.entries()) {
+          const answer = found[at]!;
+          answers[index] = answer;
+          if (answer.status === 'applied' && !answer.repeated) changed.push(change.job, ...answer.admitted);
+        }
+      }),
+    );
+  }
+  base.bell.ready(changed);
+  return answers;
+}
+
+type How = (base: Base, changes: readonly Change[]) => Promise<ApplyAnswer[]>;
+
+/** By tenant and by what they need, each in the order of ids, which is the order of locks. */
+function partsOf(wave: Part): [How, Part][] {
+  const parts = Map.groupBy(wave, ([change]) => {
+    const how = isPlainEnd(change) ? 'finish' : change.job.limitKey !== null || change.ownsKey ? 'guarded' : 'plain';
+    return keyOf(change.job.tenant, how);
+  });
+  return [...parts].map(([key, part]) => [
+    key.endsWith('\nfinish') ? finish : key.endsWith('\nguarded') ? applyGuarded : applyPlain,
+    part.sort(([a], [b]) => (a.job.id < b.job.id ? -1 : 1)),
+  ]);
+}
+
+async function finish(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
+  const [row] = await base.link.query<[number[] | null]>(
+    base.sql.finish,
+    finishParameters(changes[0]!.job.tenant, changes),
+  );
+  const ended = row![0];
+  const answers = changes.map(() => APPLIED);
+  if (ended === null) return answers;
+  // Those whose run is over may have been settled before by the same call.
+  const done = new Set(ended);
+  const rest = changes.flatMap((_, index) => (done.has(index + 1) ? [] : [index]));
+  const others = await applyPlain(
+    base,
+    rest.map((index) => changes[index]!),
+  );
+  for (const [at, index] of rest.entries()) answers[index] = others[at]!;
+  return answers;
+}
+
+async function applyPlain(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
+  const effects = await write(base, base.link, changes);
+  return effects.map((effect) => (effect === null ? LOST : effect.repeated ? REPEATED : APPLIED));
+}
+
+/** What a change did: its row as it was before. */
+export interface Effect {
+  repeated: boolean;
+  was: Pick<Job, 'state' | 'holdsSlot'>;
+}
+
+/** Writes changes of one tenant, no two of one job, in the order of their ids; null: lost. */
+export async function write(base: Base, to: Queryable, changes: readonly Change[]): Promise<(Effect | null)[]> {
+  const { bell, sql } = base;
+  const wake = bell.payload(readyQueues(changes.map(({ job }) => job)));
+  const parameters = [...applyColumns(changes[0]!.job.tenant, changes), wake];
+  const rows = await to.query<[number, boolean, number | null, boolean | null]>(sql.apply, parameters);
+  const effects: (Effect | null)[] = changes.map(() => null);
+  for (const [n, repeated, state, holdsSlot] of rows) {
+    const was = { state: JOB_STATES[(state ?? 1) - 1]!, holdsSlot: holdsSlot ?? false };
+    effects[n - 1] = { repeated, was };
+  }
+  return effects;
+}
+
+/** Changes that move slots, or that need a unique key to be their job's own: what they depend on is locked first. */
+function applyGuarded(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
+  const { tenant } = changes[0]!.job;
+  return base.link.transaction(async (tx) => {
+    const limited = changes.map(({ job }) => job.limitKey).filter((key) => key !== null);
+    const names = limited.map((key) => ({ tenant, key }));
+    const book = await LimitBook.lock(base, tx, names, base.link.clock.now());
+    const owned = changes.flatMap(({ job, ownsKey }) => (ownsKey && job.uniqueKey !== null ? [job.uniqueKey] : []));
+    const owners = await lockKeys(
+      base,
+      tx,
+      owned.map((key) => ({ tenant, key })),
+    );
+    const isFree = ({ job, ownsKey }: Change) =>
+      !ownsKey || job.uniqueKey === null || owners.get(keyOf(tenant, job.uniqueKey)) === job.id;
+    const allowed = changes.filter(isFree);
+    const effects = allowed.length === 0 ? [] : await write(base, tx, allowed);
+    const answers = new Map<Change, ApplyAnswer>();
+    for (const [at, change] of allowed.entries()) {
+      const effect = effects[at]!;
+      if (effect === null) continue;
+      answers.set(change, effect.repeated ? REPEATED : { status: 'applied', repeated: false, admitted: [] });
+      if (!effect.repeated) countChange(book, change, effect);
+    }
+    await admitAfter(
+      book,
+      allowed.filter((change) => change.slot && isNew(answers.get(change))),
+      answers,
+    );
+    await book.write();
+    return changes.map((change) => answers.get(change) ?? LOST);
+  });
+}
+
+const isNew = (answer: ApplyAnswer | undefined): boolean => answer?.status === 'applied' && !answer.repeated;
+
+/** Keeps the counts of the job's limit true. */
+export function countChange(book: LimitBook, { job }: Change, { was }: Effect): void {
+  if (job.limitKey === null) return;
+  const holders = Number(job.holdsSlot) - Number(was.holdsSlot);
+  book.count(job.tenant, job.limitKey, { holders, unclaimed: isUnclaimed(job) - isUnclaimed(was) });
+  book.notice(job.tenant, job.limitKey);
+}
+
+/** A job that was admitted itself is told with its own change, others with the first change of their key. */
+async function admitAfter(
+  book: LimitBook,
+  changes: readonly Change[],
+  answers: Map<Change, ApplyAnswer>,
+): Promise<void> {
+  const byKey = Map.groupBy(changes, ({ job }) => job.limitKey);
+  for (const [key, of] of byKey) {
+    if (key === null) continue;
+    for (const job of await book.admit(of[0]!.job.tenant, key)) {
+      const change = of.find((one) => one.job.id === job.id) ?? of[0]!;
+      const answer = answers.get(change);
+      if (answer?.status === 'applied') answer.admitted.push(job);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import type { Bell } from './bell.ts';
+import type { Floors } from './floors.ts';
+import { codeOf } from './link/failures.ts';
+import type { Link } from './link/link.ts';
+import type { Statements } from './queries.ts';
+
+/** What all verbs share. */
+export interface Base {
+  readonly link: Link;
+  /** The files of `queries`, with the schema filled in. */
+  readonly sql: Statements;
+  readonly floors: Floors;
+  readonly bell: Bell;
+  /** Queues that are known to have their row; tenant and name as one key. */
+  readonly knownQueues: Set<string>;
+}
+
+/** Two texts as one map key; neither can pretend to be part of the other, since names have no line ends. */
+export const keyOf = (tenant: string, name: string): string => `${tenant}\n${name}`;
+
+const UNIQUE_VIOLATION = '23505';
+
+/** Somebody else has just stored the same id or key. The link wraps what the server says, a transaction does not. */
+export const isDuplicate = (error: unknown): boolean =>
+  codeOf(error) === UNIQUE_VIOLATION || (error instanceof Error && codeOf(error.cause) === UNIQUE_VIOLATION);
+
+/** Whoever loses against the same rival so often does not lose by chance. */
+const MOST_TRIES = 8;
+
+/** Repeats what a rival's insert made fail: the next try sees the rival's row. */
+export async function despiteRivals<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDuplicate(error) || tries === MOST_TRIES) throw error;
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import type { DueAnswer, DueQuery, Job } from '@waybill/core';
+import type { Base } from './base.ts';
+import { type CronCells, cronOf } from './crons.ts';
+import { LimitBook } from './limit-book.ts';
+import { fromRow, type Row } from './rows.ts';
+
+/** First lets in what a rate held up, so that it is answered as it is then. */
+export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnswer> {
+  const { link, sql } = base;
+  const admitted = await admitDue(base, now, limit);
+  const rows = await link.query<Row>(sql.due, [now, limit]);
+  const crons = await link.query<CronCells>(sql['crons-due'], [now, limit]);
+  const [moments] = await link.query<(number | null)[]>(sql['due-after'], [rows.length, crons.length]);
+  const later = moments!.filter((moment) => moment !== null);
+  const nextAt = later.length === 0 ? null : Math.min(...later);
+  return { jobs: rows.map(fromRow), crons: crons.map(cronOf), admitted, nextAt };
+}
+
+async function admitDue(base: Base, now: number, limit: number): Promise<Job[]> {
+  const found = await base.link.query<[string, string]>(base.sql['limits-due'], [now, limit]);
+  if (found.length === 0) return [];
+  const names = found.map(([tenant, key]) => ({ tenant, key }));
+  const admitted = await base.link.transaction(async (tx) => {
+    const book = await LimitBook.lock(base, tx, names, now);
+    const jobs: Job[] = [];
+    for (const { tenant, key } of names) jobs.push(...(await book.admit(tenant, key)));
+    await book.write();
+    return jobs;
+  });
+  base.bell.ready(admitted);
+  return admitted;
+}

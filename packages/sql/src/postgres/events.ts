@@ -1,0 +1,95 @@
+import type { EventFilter, EventLog, EventPage, EventQuery, JobEvent, LoggedEvent } from '@waybill/core';
+import { decodeEvents } from '../event-codec.ts';
+import type { Base } from './base.ts';
+import { formatCursor, type LogCursor, NOTHING_SEEN, parseCursor } from './log-cursor.ts';
+
+/** Segments looked at by one call, so that a filter that lets little through makes no long statement. */
+const SEGMENTS_PER_READ = 64;
+/** Where only one job is asked for, PostgreSQL finds its segments without sending the others. */
+const SEGMENTS_PER_SEARCH = 1024;
+
+export const eventLog = (base: Base): EventLog => ({
+  read: (query) => readEvents(base, query),
+  end: () => endOfLog(base),
+});
+
+type StateCells = [store: string, now: string, wasPruned: boolean];
+type SegmentCells = [seq: number, first: number, body: string | null];
+
+async function readEvents({ link, sql }: Base, { after, filter = {}, limit }: EventQuery): Promise<EventPage> {
+  const given = after === undefined ? null : parseCursor(after);
+  const { base = NOTHING_SEEN, target = null, seq = 0, index = 0 } = given ?? {};
+  const seen = [base, target, seq, index];
+  const [state] = await link.query<StateCells>(sql['log-state'], seen);
+  const [store, now, wasPruned] = state!;
+  // Its numbers mean nothing here: the database is another one, or was restored.
+  if (given && given.store !== store) return { ...(await readEvents({ link, sql } as Base, { filter, limit })), missed: true };
+
+  const from: LogCursor = { store, base, target: target ?? now, seq, index };
+  const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
+  const most = only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH;
+  const rows = await link.query<SegmentCells>(sql['segments-after'], [base, from.target, seq, most, only]);
+  const page = new PageWriter(from, filter, limit, given !== null && wasPruned);
+  for (const row of rows) if (page.add(row)) break;
+  return page.finish(rows, rows.length < most);
+}
+
+/** Collects a page from segments. */
+class PageWriter {
+  readonly #from: LogCursor;
+  readonly #filter: EventFilter;
+  readonly #limit: number;
+  readonly #missed: boolean;
+  readonly #events: LoggedEvent[] = [];
+  /** Where the last event taken stands. */
+  #at: { seq: number; index: number; isLast: boolean } | null = null;
+
+  constructor(from: LogCursor, filter: EventFilter, limit: number, missed: boolean) {
+    this.#from = from;
+    this.#filter = filter;
+    this.#limit = limit;
+    this.#missed = missed;
+  }
+
+  /** True when the page is full. */
+  add([seq, first, body]: SegmentCells): boolean {
+    if (body === null) return false;
+    const logged = decodeEvents(body);
+    const start = seq === this.#from.seq ? Math.max(first, this.#from.index) : first;
+    for (let index = start; index < logged.length; index += 1) {
+      const event = logged[index]!;
+      if (!passes(event, this.#filter)) continue;
+      this.#events.push({ ...event, cursor: formatCursor({ ...this.#from, seq, index: index + 1 }) });
+      if (this.#events.length < this.#limit) continue;
+      this.#at = { seq, index: index + 1, isLast: index === logged.length - 1 };
+      return true;
+    }
+    return false;
+  }
+
+  finish(rows: readonly SegmentCells[], isAll: boolean): EventPage {
+    const [events, missed] = [this.#events, this.#missed];
+    const lastSeq = rows.at(-1)?.[0] ?? this.#from.seq;
+    const isRead = this.#at === null || (this.#at.isLast && this.#at.seq === lastSeq);
+    if (isAll && isRead) {
+      const { store, target } = this.#from;
+      const cursor = formatCursor({ store, base: target!, target: null, seq: 0, index: 0 });
+      return { events, cursor, atEnd: true, missed };
+    }
+    const place = this.#at ?? { seq: lastSeq + 1, index: 0 };
+    return { events, cursor: formatCursor({ ...this.#from, seq: place.seq, index: place.index }), atEnd: false, missed };
+  }
+}
+
+async function endOfLog({ link, sql }: Base): Promise<string> {
+  const [state] = await link.query<StateCells>(sql['log-state'], [NOTHING_SEEN, null, 0, 0]);
+  const [store, now] = state!;
+  return formatCursor({ store, base: now, target: null, seq: 0, index: 0 });
+}
+
+function passes(event: JobEvent, { tenant, types, queues, jobIds }: EventFilter): boolean {
+  if (tenant !== undefined && event.tenant !== tenant) return false;
+  if (types && !types.includes(event.type)) return false;
+  if (queues && !queues.includes(event.queue)) return false;
+  return !jobIds || jobIds.includes(event.jobId);
+}

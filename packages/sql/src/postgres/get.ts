@@ -1,0 +1,17 @@
+import type { Job, JobKey } from '@waybill/core';
+import { plainArray, textArray } from './arrays.ts';
+import { type Base, keyOf } from './base.ts';
+import type { Queryable } from './link/link.ts';
+import { fromRow, isId, type Row } from './rows.ts';
+
+export async function get(base: Base, keys: readonly JobKey[], from: Queryable = base.link): Promise<(Job | null)[]> {
+  const possible = keys.filter(({ id }) => isId(id));
+  const tenants = textArray(possible.map(({ tenant }) => tenant));
+  const ids = plainArray(possible.map(({ id }) => id));
+  const rows = ids === null ? [] : await from.query<Row>(base.sql.get, [tenants, ids]);
+  const found = new Map(rows.map((row) => [keyOf(row[0], row[1]), row]));
+  return keys.map(({ tenant, id }) => {
+    const row = found.get(keyOf(tenant, id));
+    return row ? fromRow(row) : null;
+  });
+}

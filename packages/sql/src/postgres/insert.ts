@@ -1,0 +1,149 @@
+import type { InsertAnswer, InsertGroup, Job, NewJob } from '@waybill/core';
+import { plainArray, textArray } from './arrays.ts';
+import { type Base, despiteRivals, isDuplicate, keyOf } from './base.ts';
+import { readyQueues } from './bell.ts';
+import { insertColumns, segmentCells } from './columns.ts';
+import { get } from './get.ts';
+import { insertGuarded } from './insert-guarded.ts';
+import type { Queryable } from './link/link.ts';
+import { wavesOf } from './waves.ts';
+
+export async function insert(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
+  const answers: InsertAnswer[] = groups.map(() => ({ status: 'inserted', jobs: [] }));
+  for (const wave of wavesOf(groups, keysOf)) {
+    const [plain, guarded] = [wave.filter((i) => isPlain(groups[i]!)), wave.filter((i) => !isPlain(groups[i]!))];
+    const tasks = [...Map.groupBy(plain, (i) => tenantOf(groups[i]!)).values()].map(async (part) => {
+      const found = await insertPlain(
+        base,
+        part.map((i) => groups[i]!),
+      );
+      for (const [at, i] of part.entries()) answers[i] = found[at]!;
+    });
+    if (guarded.length > 0) {
+      tasks.push(
+        insertGuarded(
+          base,
+          guarded.map((i) => groups[i]!),
+        ).then((found) => {
+          for (const [at, i] of guarded.entries()) answers[i] = found[at]!;
+        }),
+      );
+    }
+    await Promise.all(tasks);
+  }
+  const stored = answers.flatMap((answer) => (answer.status === 'inserted' ? answer.jobs : []));
+  for (const { tenant, queue } of stored) base.knownQueues.add(keyOf(tenant, queue));
+  base.bell.ready(stored);
+  return answers;
+}
+
+const tenantOf = ({ jobs }: InsertGroup): string => jobs[0]?.job.tenant ?? '';
+
+/** What no two groups may share that are stored at the same time. */
+function* keysOf({ jobs, workflow }: InsertGroup): Generator<string> {
+  for (const { job, unique } of jobs) {
+    const { tenant, id, idempotencyKey } = job;
+    yield keyOf(tenant, `i${id}`);
+    if (idempotencyKey !== null) yield keyOf(tenant, `k${idempotencyKey}`);
+    if (!unique) continue;
+    yield keyOf(tenant, `u${unique.key}`);
+    if (unique.owner) yield keyOf(tenant, `i${unique.owner.id}`);
+  }
+  if (workflow) yield keyOf(jobs[0]?.job.tenant ?? '', `w${'join' in workflow ? workflow.join : workflow.create.id}`);
+}
+
+/** Nothing to lock and nothing to decide before: one statement does it. */
+function isPlain({ jobs, edges, workflow }: InsertGroup): boolean {
+  if (workflow || (edges && edges.length > 0) || jobs.length === 0) return false;
+  if (jobs.some(({ job, unique }) => unique || job.limitKey !== null)) return false;
+  return jobs.length === 1 || !repeatsItself(jobs);
+}
+
+/** Whether two jobs of a group have the same id or idempotency key. */
+function repeatsItself(jobs: readonly NewJob[]): boolean {
+  const ids = new Set(jobs.map(({ job }) => job.id));
+  const keys = jobs.map(({ job }) => job.idempotencyKey).filter((key) => key !== null);
+  return ids.size < jobs.length || new Set(keys).size < keys.length;
+}
+
+/** Tries without looking first: what is there already makes it fail, and only then somebody looks. */
+function insertPlain(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
+  const refused = new Map<InsertGroup, InsertAnswer>();
+  return despiteRivals(async () => {
+    const left = groups.filter((group) => !refused.has(group));
+    try {
+      const made = left.flatMap(({ jobs }) => jobs);
+      if (made.length > 0) await store(base, base.link, made);
+    } catch (error) {
+      if (isDuplicate(error)) await refuse(base, left, refused);
+      throw error;
+    }
+    return groups.map((group) => refused.get(group) ?? inserted(group));
+  });
+}
+
+const inserted = ({ jobs }: InsertGroup): InsertAnswer => ({ status: 'inserted', jobs: jobs.map(({ job }) => job) });
+
+/** Stores jobs of one tenant with their events. */
+export async function store(base: Base, to: Queryable, made: readonly NewJob[]): Promise<void> {
+  const { bell, knownQueues, sql } = base;
+  const jobs = made.map(({ job }) => job);
+  const { tenant } = jobs[0]!;
+  const queues = new Set(jobs.map(({ queue }) => queue));
+  const fresh = [...queues].filter((queue) => !knownQueues.has(keyOf(tenant, queue)));
+  const wake = bell.payload(readyQueues(jobs));
+  await to.query(sql.insert, [
+    ...insertColumns(tenant, jobs),
+    fresh.length === 0 ? null : textArray(fresh),
+    ...segmentCells(made),
+    wake,
+  ]);
+}
+
+/** Answers for the groups that something keeps out. */
+async function refuse(
+  base: Base,
+  groups: readonly InsertGroup[],
+  refused: Map<InsertGroup, InsertAnswer>,
+): Promise<void> {
+  const clashes = await clashesOf(
+    base,
+    base.link,
+    groups.flatMap(({ jobs }) => jobs.map(({ job }) => job)),
+  );
+  const owners = await get(
+    base,
+    clashes.map(({ tenant, owner }) => ({ tenant, id: owner })),
+  );
+  let before = 0;
+  for (const group of groups) {
+    const [from, to] = [before, before + group.jobs.length];
+    before = to;
+    // `exists` before `repeated`, and of each the first.
+    const found = clashes.findIndex(({ index }) => index >= from && index < to);
+    const owner = owners[found];
+    if (found < 0 || !owner) continue;
+    const { index, kind } = clashes[found]!;
+    refused.set(group, { status: kind, index: index - from, job: owner });
+  }
+}
+
+export interface Clash {
+  tenant: string;
+  index: number;
+  kind: 'exists' | 'repeated';
+  owner: string;
+}
+
+/** What keeps jobs of one tenant out, in the order in which it is answered. */
+export async function clashesOf(base: Base, from: Queryable, jobs: readonly Job[]): Promise<Clash[]> {
+  if (jobs.length === 0) return [];
+  const { tenant } = jobs[0]!;
+  const ids = plainArray(jobs.map(({ id }) => id));
+  const keys = textArray(jobs.map(({ idempotencyKey }) => idempotencyKey));
+  const rows = await from.query<[number, number, string]>(base.sql.clashes, [tenant, ids, keys]);
+  const clashes = rows.map(
+    ([index, kind, owner]): Clash => ({ tenant, index, kind: kind === 1 ? 'exists' : 'repeated', owner }),
+  );
+  return clashes.sort((a, b) => (a.kind === b.kind ? a.index - b.index : a.kind === 'exists' ? -1 : 1));
+}

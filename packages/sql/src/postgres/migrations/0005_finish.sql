@@ -1,0 +1,71 @@
+-- Ends runs of one tenant, each fenced by its lease, whose jobs have neither a limit nor dependents: the common end, and
+-- so the cheapest. During a run nobody but `extend` writes the row, so the rest of the end is what the row says.
+-- Answers the numbers (from 1) of those that it ended, or null when it ended all.
+create function {schema}.finish_v1(
+  p_tenant text, p_id uuid[], p_run int[], p_claim_id text[], p_state smallint[], p_version int[], p_outcome text[],
+  p_finished_at bigint[], p_dead boolean[], p_errors json, p_error_type text[], p_error_code text[], p_result json,
+  p_events json, p_event_counts int[], p_at bigint
+) returns int[]
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  ended int[];
+  left_queues text[];
+begin
+  with c as materialized (
+    select * from rows from (
+      unnest(p_id), unnest(p_run), unnest(p_claim_id), unnest(p_state), unnest(p_version), unnest(p_outcome),
+      unnest(p_finished_at), unnest(p_dead), json_array_elements(p_errors), unnest(p_error_type), unnest(p_error_code),
+      json_array_elements(p_result), json_array_elements(p_events), unnest(p_event_counts)
+    ) with ordinality as x (
+      id, run, claim_id, state, version, outcome, finished_at, dead, errors, error_type, error_code, result, events, told, n
+    )
+  ),
+  -- Row by row in the order given, which is that of the ids: whoever locks several does so in the same order.
+  m as materialized (
+    select c.*, l.queue, l.place, l.attempt, l.worker_id, l.lease_ms, l.enqueued_at, l.started_at, l.expires_at,
+      l.retry_delay_ms
+    from c cross join lateral (
+      select * from {schema}.jobs_live l
+      where l.tenant = p_tenant and l.id = c.id and l.state = 4 and l.run = c.run and l.claim_id = c.claim_id
+      for update
+    ) l
+  ),
+  d as (
+    delete from {schema}.jobs_live where tenant = p_tenant and id = any (array(select m.id from m))
+  ),
+  e as (
+    insert into {schema}.job_ends (
+      tenant, id, place, finished_at, version, run, attempt, state, dead, claim_id, worker_id, outcome, lease_ms,
+      enqueued_at, started_at, expires_at, retry_delay_ms, error_type, error_code, errors, result
+    )
+    select
+      p_tenant, id, place, finished_at, version, run, attempt, state, coalesce(dead, false), claim_id, worker_id, outcome,
+      lease_ms, enqueued_at, started_at, expires_at, retry_delay_ms, error_type, error_code,
+      nullif(errors::text, 'null'), nullif(result::text, 'null')
+    from m
+  ),
+  t as (
+    insert into {schema}.queue_totals (tenant, queue, completed, cancelled, discarded)
+    select p_tenant, queue, count(*) filter (where state = 5), count(*) filter (where state = 7),
+      count(*) filter (where state = 8)
+    from m group by queue
+    returning queue
+  ),
+  -- From `m`, so that the number of the segment is drawn when all rows are locked.
+  s as (
+    insert into {schema}.event_segments (at, count, body)
+    select p_at, sum(told),
+      '[' || string_agg(substr(events::text, 2, length(events::text) - 2), ',') || ']'
+    from m having count(*) > 0
+  )
+  select
+    case when count(*) = cardinality(p_id) then null else coalesce(array_agg(m.n), '{}') end,
+    (select array_agg(t.queue) from t)
+  into ended, left_queues from m;
+  perform {schema}.tell_room_v1(p_tenant, left_queues);
+  return ended;
+end
+$$;

@@ -1,0 +1,48 @@
+import type { PruneAnswer, PruneRequest } from '@waybill/core';
+import { plainArray } from './arrays.ts';
+import type { Base } from './base.ts';
+import { dropDays } from './partitions.ts';
+
+/** Whoever repeats a claim does so long before. */
+const CLAIMS_KEPT_MS = 10 * 60_000;
+
+/**
+ * Days whose jobs have all expired are dropped as a whole. Jobs that others of their day outlive are removed one by one,
+ * but only `lagMs` later: by then most days are gone, and nothing was written for their jobs.
+ */
+export async function prune(base: Base, request: PruneRequest, lagMs: number): Promise<PruneAnswer> {
+  const { link, sql } = base;
+  const { finishedBefore, deadBefore, eventsBefore, limit } = request;
+  const dropped = await dropDays(link, request);
+  const late = [finishedBefore - lagMs, deadBefore - lagMs] as const;
+  const [row] = await link.query<[number]>(sql['prune-jobs'], [...late, limit]);
+  const removed = row![0];
+  const workflows = await link.query(sql['prune-workflows'], [finishedBefore, Math.max(0, limit - removed)]);
+  const events = await pruneEvents(base, eventsBefore, Math.max(0, limit - removed - workflows.length));
+  await link.query(sql['claims-forget'], [link.clock.now() - CLAIMS_KEPT_MS]);
+  const [left] = await link.query<[boolean]>(sql['prune-left'], [...late, eventsBefore, finishedBefore]);
+  return { jobs: dropped + removed, events, more: left![0] };
+}
+
+/** Removes whole segments, and from the last one only what the limit allows. */
+function pruneEvents({ link, sql }: Base, before: number, limit: number): Promise<number> {
+  return link.transaction(async (tx) => {
+    // One at a time, since each goes on where the last one stopped.
+    await tx.query(sql['log-lock']);
+    const old = await tx.query<[number, number, number]>(sql['segments-old'], [before, limit]);
+    let removed = 0;
+    const whole: number[] = [];
+    for (const [seq, first, count] of old) {
+      const left = count - first;
+      if (removed + left > limit) {
+        if (limit > removed) await tx.query(sql['segment-shorten'], [seq, limit - removed]);
+        removed = limit;
+        break;
+      }
+      removed += left;
+      whole.push(seq);
+    }
+    if (whole.length > 0) await tx.query(sql['segments-remove'], [plainArray(whole)]);
+    return removed;
+  });
+}

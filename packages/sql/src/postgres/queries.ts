@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { COLUMNS } from './rows.ts';
+
+export const QUERY_NAMES = [
+  'admit',
+  'apply',
+  'children-free',
+  'children-waiting',
+  'claim',
+  'claim-by-id',
+  'claims-forget',
+  'clashes',
+  'cron-get',
+  'cron-list',
+  'cron-lock',
+  'cron-move',
+  'cron-put',
+  'cron-remove',
+  'crons-due',
+  'due',
+  'due-after',
+  'edges-insert',
+  'edges-meet',
+  'extend',
+  'finish',
+  'get',
+  'insert',
+  'jobs-lock',
+  'limit-get',
+  'limit-starts-take',
+  'limits-due',
+  'limits-lock',
+  'limits-note',
+  'limits-write',
+  'log-lock',
+  'log-state',
+  'notify',
+  'parents',
+  'parked-next',
+  'prune-jobs',
+  'prune-left',
+  'prune-workflows',
+  'queue-limit',
+  'queue-list',
+  'queue-pause',
+  'queue-resume',
+  'queue-stats',
+  'queue-unlimit',
+  'segment-shorten',
+  'segments-after',
+  'segments-old',
+  'segments-remove',
+  'totals-fold',
+  'unique-lock',
+  'unique-note',
+  'unique-take',
+  'worker-beat',
+  'worker-direct',
+  'worker-list',
+  'workflow-create',
+  'workflow-get',
+  'workflow-join',
+  'workflow-list',
+  'workflow-list-in-states',
+  'workflow-move',
+  'workflow-unfinished',
+] as const;
+
+export type QueryName = (typeof QUERY_NAMES)[number];
+
+export type Statements = Readonly<Record<QueryName, string>>;
+
+/** The path goes through the package's root, so that it is the same from `src` and from `dist`. */
+const FOLDER = new URL('../../src/postgres/queries/', import.meta.url);
+
+export const queryFiles = (): string[] => readdirSync(FOLDER).map((name) => name.replace('.sql', ''));
+
+export const readQuery = (name: QueryName): string => readFileSync(new URL(`${name}.sql`, FOLDER), 'utf8');
+
+const OF_JOB = COLUMNS.split(',').map((column) => `(job).${column.trim()}`);
+
+/** `{columns}` are those of a job's row, `{job.columns}` the same of a column that is such a row. */
+export const withColumns = (text: string): string =>
+  text.replaceAll('{columns}', COLUMNS).replaceAll('{job.columns}', OF_JOB.join(', '));
+
+/** `fillIn` puts in the names of schema and channel. */
+export function readAll(fillIn: (text: string) => string): Statements {
+  return Object.fromEntries(QUERY_NAMES.map((name) => [name, fillIn(withColumns(readQuery(name)))])) as Statements;
+}

@@ -1,0 +1,7 @@
+-- The children of jobs that wait for nobody any more.
+-- Parameters: 1 tenant, 2 parents.
+select {columns} from (
+  select distinct child from {schema}.edges where tenant = $1 and parent = any ($2::uuid[])
+) e
+cross join lateral (select * from {schema}.live_jobs where tenant = $1 and id = e.child and state = 3 limit 1) j
+where not exists (select 1 from {schema}.edges o where o.tenant = $1 and o.child = e.child and not o.met)

@@ -1,0 +1,2 @@
+-- Parameters: as of claim_v1.
+select {columns} from {schema}.claim_v1($1, $2, $3, $4, $5, $6, $7, $8)

@@ -1,0 +1,2 @@
+-- Parameters: 1 claimed before.
+delete from {schema}.claims where at < $1

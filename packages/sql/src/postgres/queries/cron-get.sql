@@ -1,0 +1,2 @@
+-- Parameters: 1 tenant, 2 name.
+select * from {schema}.crons where tenant = $1 and name = $2

@@ -1,0 +1,12 @@
+-- Creates a cron, or replaces one that keeps its creation time and what it has done so far.
+-- Parameters: CronCells, column by column (cron-rows.ts).
+insert into {schema}.crons (
+  tenant, name, expression, timezone, overlap, misfire, catch_up_limit, enabled, description, template, next_at,
+  last_at, last_job_id, runs, created_at, version
+) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+on conflict (tenant, name) do update set
+  expression = excluded.expression, timezone = excluded.timezone, overlap = excluded.overlap,
+  misfire = excluded.misfire, catch_up_limit = excluded.catch_up_limit, enabled = excluded.enabled,
+  description = excluded.description, template = excluded.template, next_at = excluded.next_at,
+  version = greatest(excluded.version, crons.version + 1)
+returning *

@@ -1,0 +1,21 @@
+-- When the sweep must look again, behind the jobs and the crons that it was given.
+-- Parameters: 1 number of jobs given, 2 number of crons given.
+select
+  (
+    select next_at from (
+      (
+        select next_at from {schema}.jobs_live where state = 4 and next_at is not null
+        order by next_at limit $1::bigint + 1
+      )
+      union all
+      (
+        select next_at from {schema}.jobs_live where state <> 4 and next_at is not null
+        order by next_at limit $1::bigint + 1
+      )
+    ) j order by next_at limit 1 offset $1::bigint
+  ),
+  (
+    select next_at from {schema}.crons where next_at is not null and enabled
+    order by next_at limit 1 offset $2::bigint
+  ),
+  (select next_at from {schema}.limits where next_at is not null order by next_at limit 1)

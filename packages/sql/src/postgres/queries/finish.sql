@@ -1,0 +1,2 @@
+-- Parameters: as of finish_v1.
+select {schema}.finish_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)

@@ -1,0 +1,5 @@
+-- Makes limits known that were not.
+-- Parameters: 1 tenants, 2 keys.
+insert into {schema}.limits (tenant, key)
+select distinct * from unnest($1::text[], $2::text[]) order by 1, 2
+on conflict do nothing

@@ -1,0 +1,11 @@
+-- Whose log it is, what a reader can see now, and whether something was pruned that a reader had not seen.
+-- Parameters: 1 snapshot seen as a whole, 2 snapshot seen in part or null, 3 segment to continue with, 4 event of it to
+-- continue with.
+select store_id, pg_current_snapshot()::text, pruned_seq is not null
+  and not pg_visible_in_snapshot(pruned_xid, $1::text::pg_snapshot)
+  and not coalesce(
+    pg_visible_in_snapshot(pruned_xid, $2::text::pg_snapshot)
+      and ($3::bigint > pruned_seq or ($3::bigint = pruned_seq and $4::int >= coalesce(pruned_first, 2147483647))),
+    false
+  )
+from {schema}.log_state

@@ -1,0 +1,13 @@
+-- Whether pruning has left anything that is old enough.
+-- Parameters: 1 ended before, 2 dead letters that ended before, 3 events before, 4 workflows that ended before.
+select
+  exists (select 1 from {schema}.job_ends where finished_at < $1 and not dead)
+  or exists (select 1 from {schema}.job_ends where finished_at < $2 and dead)
+  or coalesce((select at from {schema}.event_segments order by seq limit 1), $3) < $3
+  or exists (
+    select 1 from {schema}.workflows o
+    where o.finished_at < $4 and not exists (
+      select 1 from {schema}.job_bodies b
+      where b.tenant = o.tenant and b.workflow_id = o.id and b.workflow_id is not null
+    )
+  )

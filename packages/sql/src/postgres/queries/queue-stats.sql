@@ -1,0 +1,29 @@
+-- A queue and how many of its jobs are in which state, up to a bound; totals count since it began.
+-- Parameters: 1 tenant, 2 name, 3 count at most.
+select
+  q.name, q.paused, q.concurrency, q.rate_limit, q.rate_period_ms,
+  (select count(*) from (
+    select 1 from {schema}.jobs_live where tenant = $1 and queue = $2 and ready limit $3) j),
+  (select count(*) from (
+    select 1 from {schema}.jobs_live
+    where tenant = $1 and queue = $2 and state = 2 and not ready and limit_key is not null limit $3) j),
+  (select count(*) from (
+    select 1 from {schema}.jobs_live
+    where tenant = $1 and queue = $2 and state = 1 and next_at is not null limit $3) j),
+  (select count(*) from (
+    select 1 from {schema}.jobs_live
+    where tenant = $1 and queue = $2 and state = 6 and next_at is not null limit $3) j),
+  (select count(*) from (
+    select 1 from {schema}.jobs_live where tenant = $1 and queue = $2 and state = 3 limit $3) j),
+  (select count(*) from (
+    select 1 from {schema}.jobs_live where tenant = $1 and queue = $2 and state = 4 limit $3) j),
+  q.completed + t.completed, q.cancelled + t.cancelled, q.discarded + t.discarded,
+  (select enqueued_at from {schema}.jobs_live where tenant = $1 and queue = $2 and ready order by place limit 1)
+from {schema}.queues q
+cross join lateral (
+  select
+    coalesce(sum(completed), 0)::bigint as completed, coalesce(sum(cancelled), 0)::bigint as cancelled,
+    coalesce(sum(discarded), 0)::bigint as discarded
+  from {schema}.queue_totals where tenant = $1 and queue = $2
+) t
+where q.tenant = $1 and q.name = $2

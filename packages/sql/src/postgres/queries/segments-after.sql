@@ -1,0 +1,13 @@
+-- The next stretch of the log: what became visible between two snapshots. `seq` is in order for each job, since it was
+-- drawn while the job was locked. The body only where it mentions the job that is asked for.
+-- Parameters: 1 snapshot seen, 2 snapshot to read up to, 3 first segment, 4 limit, 5 job id or null.
+select seq, first, case when $5::text is null or strpos(body, $5::text) > 0 then body end
+from (
+  select seq, first, body from {schema}.event_segments
+  where xid >= pg_snapshot_xmin($1::text::pg_snapshot) and xid < pg_snapshot_xmax($2::text::pg_snapshot)
+    and pg_visible_in_snapshot(xid, $2::text::pg_snapshot)
+    and not pg_visible_in_snapshot(xid, $1::text::pg_snapshot)
+    and seq >= $3
+  order by seq limit $4
+) s
+order by seq

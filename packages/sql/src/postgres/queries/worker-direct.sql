@@ -1,0 +1,3 @@
+-- Parameters: 1 tenant, 2 id, 3 directive.
+update {schema}.workers set directive = $3 where tenant = $1 and id = $2
+returning tenant, id, active_jobs, first_seen_at, last_seen_at, directive

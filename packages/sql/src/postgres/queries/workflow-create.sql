@@ -1,0 +1,4 @@
+-- Parameters: a WorkflowRow, column by column (workflow-rows.ts).
+insert into {schema}.workflows (tenant, id, type, name, state, failure_policy, callbacks, total, created_at, finished_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+on conflict do nothing

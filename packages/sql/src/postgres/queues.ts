@@ -1,0 +1,72 @@
+import type { LimitRule, QueueInfo, QueueStats, QueueStore } from '@waybill/core';
+import { type RuleCells, ruleCells, ruleOf } from '../limit-rows.ts';
+import type { Base } from './base.ts';
+
+export const queueStore = (base: Base): QueueStore => ({
+  list: (tenant) => listQueues(base, tenant),
+  stats: (tenant, name, { atMost }) => queueStats(base, tenant, name, atMost),
+  setPaused: (tenant, name, paused) => setPaused(base, tenant, name, paused),
+  setLimit: (tenant, name, limit) => setLimit(base, tenant, name, limit),
+});
+
+type InfoCells = [name: string, paused: boolean, ...RuleCells];
+
+const infoOf = (tenant: string, [name, paused, ...rule]: InfoCells): QueueInfo => ({
+  tenant,
+  name,
+  paused,
+  limit: ruleOf(...rule),
+});
+
+async function listQueues({ link, sql }: Base, tenant: string): Promise<QueueInfo[]> {
+  return (await link.query<InfoCells>(sql['queue-list'], [tenant])).map((cells) => infoOf(tenant, cells));
+}
+
+type StatsCells = [...InfoCells, ...counts: number[]];
+
+async function queueStats(
+  { link, sql }: Base,
+  tenant: string,
+  name: string,
+  atMost: number,
+): Promise<QueueStats | null> {
+  const [found] = await link.query<StatsCells>(sql['queue-stats'], [tenant, name, atMost]);
+  if (!found) return null;
+  const info = infoOf(tenant, found.slice(0, 5) as InfoCells);
+  const [available, parked, scheduled, retryable, pending, active, completed, cancelled, discarded, oldestAt] =
+    found.slice(5) as number[];
+  return {
+    ...info,
+    available: available!,
+    parked: parked!,
+    scheduled: scheduled!,
+    retryable: retryable!,
+    pending: pending!,
+    active: active!,
+    completed: completed!,
+    cancelled: cancelled!,
+    discarded: discarded!,
+    oldestAt: oldestAt ?? null,
+  };
+}
+
+/** Undoing what was never done makes no queue. */
+async function setPaused({ link, sql }: Base, tenant: string, name: string, paused: boolean): Promise<QueueInfo> {
+  const [found] = await link.query<InfoCells>(sql[paused ? 'queue-pause' : 'queue-resume'], [tenant, name]);
+  if (!paused) link.wake([name]);
+  return found ? infoOf(tenant, found) : { tenant, name, paused: false, limit: null };
+}
+
+async function setLimit(
+  { link, sql }: Base,
+  tenant: string,
+  name: string,
+  limit: LimitRule | null,
+): Promise<QueueInfo> {
+  const [found] =
+    limit === null
+      ? await link.query<InfoCells>(sql['queue-unlimit'], [tenant, name])
+      : await link.query<InfoCells>(sql['queue-limit'], [tenant, name, ...ruleCells(limit)]);
+  link.wake([name]);
+  return found ? infoOf(tenant, found) : { tenant, name, paused: false, limit: null };
+}

@@ -1,0 +1,167 @@
+import {
+  type ApplyAnswer,
+  type Change,
+  type ClaimAnswer,
+  type ClaimByIdRequest,
+  type ClaimRequest,
+  type Clock,
+  type CronStore,
+  type DueAnswer,
+  type DueQuery,
+  type EventLog,
+  type ExtendAnswer,
+  type ExtendRequest,
+  type InsertAnswer,
+  type InsertGroup,
+  type Job,
+  type JobFilter,
+  type JobKey,
+  type JobQuery,
+  type LimitStore,
+  type Page,
+  type PruneAnswer,
+  type PruneRequest,
+  type QueueStore,
+  type Store,
+  type StoreCapabilities,
+  silentLogger,
+  type WakeListener,
+  type WorkerStore,
+  type WorkflowStore,
+} from '@waybill/core';
+import { apply } from './apply.ts';
+import type { Base } from './base.ts';
+import { Bell } from './bell.ts';
+import { claim, claimById } from './claim.ts';
+import { cronStore } from './crons.ts';
+import { due } from './due.ts';
+import { eventLog } from './events.ts';
+import { extend } from './extend.ts';
+import { Floors } from './floors.ts';
+import { get } from './get.ts';
+import { insert } from './insert.ts';
+import { limitStore } from './limits.ts';
+import { openLink, type PostgresOptions } from './link/link.ts';
+import { count, list } from './list.ts';
+import { prune } from './prune.ts';
+import { readAll } from './queries.ts';
+import { queueStore } from './queues.ts';
+import { Upkeep } from './upkeep.ts';
+import { workerStore } from './workers.ts';
+import { workflowStore } from './workflows.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface PostgresStoreOptions extends PostgresOptions {
+  /**
+   * How much longer than the retention says a finished job may be kept: jobs are dropped by the day, and only what
+   * others of its day outlive is removed by itself, so much later. @defaultValue one day
+   */
+  pruneLagMs?: number;
+}
+
+/** A store in one schema of a PostgreSQL database. Any number of processes may share it. */
+export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const link = await openLink(options);
+  const floors = new Floors(link.clock);
+  const sql = readAll((text) => link.sql(text));
+  const base: Base = { link, sql, floors, bell: new Bell(link, floors, sql.notify), knownQueues: new Set() };
+  const upkeep = new Upkeep(base, options.logger ?? silentLogger);
+  try {
+    await upkeep.run();
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+  return new PostgresStore(base, upkeep, options.pruneLagMs ?? DAY_MS);
+}
+
+class PostgresStore implements Store {
+  readonly capabilities: StoreCapabilities;
+  readonly clock: Clock;
+  readonly events: EventLog;
+  readonly queues: QueueStore;
+  readonly limits: LimitStore;
+  readonly workflows: WorkflowStore;
+  readonly workers: WorkerStore;
+  readonly crons: CronStore;
+  readonly #base: Base;
+  readonly #upkeep: Upkeep;
+
+  constructor(base: Base, upkeep: Upkeep, pruneLagMs: number) {
+    this.#base = base;
+    this.#upkeep = upkeep;
+    this.clock = base.link.clock;
+    this.capabilities = {
+      name: 'postgres',
+      maxBatch: 500,
+      // One to run and one to prepare meanwhile.
+      parallelFlushes: 2,
+      ordering: 'strict',
+      search: true,
+      eventLagMs: 0,
+      wakesAcrossProcesses: true,
+      pruneLagMs,
+    };
+    this.events = eventLog(base);
+    this.queues = queueStore(base);
+    this.limits = limitStore(base);
+    this.workflows = workflowStore(base);
+    this.workers = workerStore(base);
+    this.crons = cronStore(base);
+  }
+
+  insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
+    return insert(this.#base, groups);
+  }
+
+  get(keys: readonly JobKey[]): Promise<(Job | null)[]> {
+    return get(this.#base, keys);
+  }
+
+  list(query: JobQuery): Promise<Page<Job>> {
+    return list(this.#base, query);
+  }
+
+  count(filter: JobFilter, bound: { atMost: number }): Promise<number> {
+    return count(this.#base, filter, bound);
+  }
+
+  claim(requests: readonly ClaimRequest[]): Promise<Job[][]> {
+    return claim(this.#base, requests);
+  }
+
+  claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]> {
+    return claimById(this.#base, request);
+  }
+
+  apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
+    return apply(this.#base, changes);
+  }
+
+  extend(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]> {
+    return extend(this.#base, requests);
+  }
+
+  async due(query: DueQuery): Promise<DueAnswer> {
+    await this.#upkeep.run();
+    return due(this.#base, query);
+  }
+
+  prune(request: PruneRequest): Promise<PruneAnswer> {
+    return prune(this.#base, request, this.capabilities.pruneLagMs);
+  }
+
+  onWake(listener: WakeListener): () => void {
+    return this.#base.link.onWake(listener);
+  }
+
+  async ping(): Promise<void> {
+    await this.#base.link.query('select 1');
+  }
+
+  close(): Promise<void> {
+    this.#base.bell.close();
+    return this.#base.link.close();
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  type Family,
+  JOB_STATES,
+  type Job,
+  type Json,
+  type MoveRequest,
+  type Page,
+  type ParentResult,
+  type WorkflowRecord,
+  type WorkflowStore,
+} from '@waybill/core';
+import { readCursor, writeCursor } from '../cursor.ts';
+import { type WorkflowCells, workflowOf } from '../workflow-rows.ts';
+import { plainArray, textArray } from './arrays.ts';
+import { type Base, despiteRivals, keyOf } from './base.ts';
+import { insertInside } from './insert-guarded.ts';
+import { fromRow, isId, type Row } from './rows.ts';
+
+export const workflowStore = (base: Base): WorkflowStore => ({
+  get: (tenant, id) => getWorkflow(base, tenant, id),
+  list: (query) => listWorkflows(base, query),
+  meet: (parents) => meet(base, parents),
+  waiting: async ({ tenant, ids }) =>
+    jobsOf(await base.link.query<Row>(base.sql['children-waiting'], [tenant, idsOf(ids)])),
+  parents: (children) => parentsOf(base, children),
+  hasUnfinished: (tenant, id) => hasUnfinished(base, tenant, id),
+  move: (request) => move(base, request),
+});
+
+const idsOf = (ids: readonly string[]): string => plainArray(ids.filter(isId)) ?? '{}';
+
+const jobsOf = (rows: readonly Row[]): Job[] => rows.map(fromRow);
+
+async function getWorkflow({ link, sql }: Base, tenant: string, id: string): Promise<WorkflowRecord | null> {
+  const [found] = await link.query<WorkflowCells>(sql['workflow-get'], [tenant, id]);
+  return found ? workflowOf(found) : null;
+}
+
+async function listWorkflows(
+  { link, sql }: Base,
+  { tenant, states, limit, cursor }: Parameters<WorkflowStore['list']>[0],
+): Promise<Page<WorkflowRecord>> {
+  const before = cursor === undefined ? null : readCursor(cursor);
+  const rows = states
+    ? await link.query<WorkflowCells>(sql['workflow-list-in-states'], [
+        tenant,
+        before,
+        limit + 1,
+        textArray(states) ?? '{}',
+      ])
+    : await link.query<WorkflowCells>(sql['workflow-list'], [tenant, before, limit + 1]);
+  const items = rows.slice(0, limit).map(workflowOf);
+  return rows.length > limit ? { items, cursor: writeCursor(items.at(-1)!.id) } : { items };
+}
+
+/**
+ * Two transactions: of two that meet the last two edges of a child at once, neither sees what the other has not
+ * committed, so the children are asked for only when the edges are met for everybody.
+ */
+async function meet({ link, sql }: Base, { tenant, ids }: Family): Promise<Job[]> {
+  const parents = await link.query<[string]>(sql['edges-meet'], [tenant, idsOf(ids)]);
+  if (parents.length === 0) return [];
+  return jobsOf(await link.query<Row>(sql['children-free'], [tenant, idsOf(parents.map(([id]) => id))]));
+}
+
+/** A parent that was pruned has nothing left to tell. */
+async function parentsOf({ link, sql }: Base, { tenant, ids }: Family): Promise<ParentResult[][]> {
+  const rows = await link.query<[string, string, string | null, number, string | null]>(sql.parents, [
+    tenant,
+    idsOf(ids),
+  ]);
+  const byChild = Map.groupBy(rows, ([child]) => child);
+  return ids.map((child) =>
+    (byChild.get(child) ?? []).map(([, id, node, state, result]) => ({
+      id,
+      node,
+      state: JOB_STATES[state - 1]!,
+      result: result === null ? null : (JSON.parse(result) as Json),
+    })),
+  );
+}
+
+async function hasUnfinished({ link, sql }: Base, tenant: string, id: string): Promise<boolean> {
+  const [row] = await link.query<[boolean]>(sql['workflow-unfinished'], [tenant, id]);
+  return row![0];
+}
+
+async function move(base: Base, { tenant, id, from, to, now, jobs }: MoveRequest): Promise<boolean> {
+  const { bell, knownQueues, link, sql } = base;
+  const made = await despiteRivals(() =>
+    link.transaction(async (tx) => {
+      const moved = await tx.query(sql['workflow-move'], [tenant, id, from, to, to === 'running' ? null : now]);
+      if (moved.length === 0) return null;
+      const stored: Job[] = [];
+      // Each on its own: one that is there already must not keep the others out.
+      for (const job of jobs) {
+        const [answer] = await insertInside(base, tx, [{ jobs: [job] }]);
+        if (answer?.status === 'inserted') stored.push(...answer.jobs);
+      }
+      return stored;
+    }),
+  );
+  for (const { tenant, queue } of made ?? []) knownQueues.add(keyOf(tenant, queue));
+  bell.ready(made ?? []);
+  return made !== null;
+}
