@@ -1,4 +1,4 @@
-import { perSecond, type Result } from './result.ts';
+import { perSecond, type Result, round } from './result.ts';
 
 /** Medians for people. The ratio is the median over rounds of a system against the yardstick of the same round. */
 export function tableOf(
@@ -52,5 +52,6 @@ const short = (ratio: number): string => (ratio < 0.1 ? String(Number(ratio.toPr
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)]!;
+  const [below, above] = [Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2)];
+  return round((sorted[below]! + sorted[above]!) / 2, 6);
 }

@@ -1,10 +1,11 @@
 import { withClient } from './connection.ts';
 
-const PREFIX = 'waybill_bench_';
+/** Told apart by the process that starts the runs, so that two of them may share a server. */
+const prefixOf = (starter: number): string => `waybill_bench_${starter}_`;
 
 /** A database of its own for every run: nothing of the last one is left in tables, caches of plans or statistics. */
 export async function databaseFor(server: string): Promise<{ store: string; remove(): Promise<void> }> {
-  const name = `${PREFIX}${process.pid}`;
+  const name = `${prefixOf(process.ppid)}${process.pid}`;
   await withClient(server, (client) => client.query(`create database ${name}`));
   const store = withDatabase(server, name);
   return { store, remove: () => drop(store) };
@@ -16,7 +17,7 @@ export async function databaseFor(server: string): Promise<{ store: string; remo
  */
 export async function copyOfTemplate(url: string, template: string, build: () => Promise<void>): Promise<void> {
   const name = nameOf(url);
-  const kept = `${PREFIX}${template.replaceAll('-', '_')}`;
+  const kept = `${prefixOf(process.ppid)}${template.replaceAll('-', '_')}`;
   const server = withDatabase(url, 'postgres');
   const exists = await withClient(server, async (client) => {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [kept]);
@@ -29,12 +30,12 @@ export async function copyOfTemplate(url: string, template: string, build: () =>
   await withClient(server, (client) => client.query(`create database ${name} template ${kept}`));
 }
 
-/** Templates, and what an interrupted run left. */
+/** Templates, and what a failed run left; called by the process that started the runs. */
 export async function dropLeftovers(server: string): Promise<void> {
   await withClient(server, async (client) => {
     const { rows } = await client.query<{ datname: string }>(
       'select datname from pg_database where starts_with(datname, $1)',
-      [PREFIX],
+      [prefixOf(process.pid)],
     );
     for (const { datname } of rows) await client.query(`drop database if exists ${datname} with (force)`);
   });

@@ -20,8 +20,12 @@ export async function startRedis(folder: string): Promise<RedisServer | null> {
   const settings = { port, bind: '127.0.0.1', dir, save: '', appendonly: 'yes', appendfsync: 'everysec' };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const installed = await Promise.race([once(child, 'spawn').then(() => true), once(child, 'error').then(() => false)]);
-  if (!installed) return null;
+  try {
+    await once(child, 'spawn');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
   // However this process ends, the server does not outlive it.
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);

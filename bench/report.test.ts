@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { median, ratioOf, tableOf } from './report.ts';
+import type { Result } from './result.ts';
+
+const result = (system: string, jobsPerSecond: number, more: Partial<Result> = {}): Result => ({
+  ...{ workload: 'drain', system, jobs: jobsPerSecond, seconds: 1, rss_mb: 100, settings: 'none' },
+  ...more,
+});
+
+/** The machine slows down by half from round to round; the ratio stays. */
+const results = [
+  ...[result('ours', 400), result('theirs', 200)],
+  ...[result('theirs', 100), result('ours', 200)],
+  ...[result('ours', 100), result('theirs', 25)],
+];
+
+test('a ratio compares runs of the same round, whatever their order in it', () => {
+  expect(ratioOf(results, 'ours', 'theirs')).toBe('2.00 (2.00..4.00)');
+});
+
+test('a ratio that would round to nothing keeps two digits', () => {
+  expect(ratioOf([result('ours', 1), result('theirs', 3_000)], 'ours', 'theirs')).toBe('0.00033 (0.00033..0.00033)');
+});
+
+test('the median of an even number of rounds favours neither side', () => {
+  expect(median([3, 1, 2])).toBe(2);
+  expect(median([4, 1, 2, 30])).toBe(3);
+});
+
+test('without its yardstick a workload is told without ratios', () => {
+  const ours = results.filter(({ system }) => system === 'ours');
+  expect(tableOf('drain', ['ours', 'theirs'], results, 'theirs')).toContain('2.00 (2.00..4.00) of theirs');
+  expect(tableOf('drain', ['ours'], ours, 'theirs')).not.toContain('of theirs');
+});
+
+test('each server is told once, dead tuples where they were counted, slow rates with a digit more', () => {
+  const server = 'PostgreSQL 18, fsync on';
+  const told = [result('ours', 100, { server, dead_tuples_per_job: 2 }), result('theirs', 1, { server, seconds: 2 })];
+  const table = tableOf('drain-pinned', ['ours', 'theirs'], told, undefined);
+  expect(table.split(server)).toHaveLength(2);
+  expect(table).toContain('2 dead tuples per job');
+  expect(table).toContain('0.5 jobs/s');
+});
