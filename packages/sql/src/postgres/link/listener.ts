@@ -82,7 +82,8 @@ export class Listener {
     // A connection that died tells nothing by itself.
     const beat = setInterval(() => this.#beat(client), this.#queryTimeoutMs).unref();
     try {
-      await client.connect();
+      // When it is ended while it connects, `pg` tells so by the event alone.
+      await Promise.race([client.connect(), gone]);
       unref(client);
       await this.#ask(client, `listen "${this.#channel}"`);
       if (this.#isDeaf) this.#logger.info({ channel: this.#channel }, 'PostgreSQL is listened to again.');
