@@ -10,6 +10,11 @@ export interface Queryable {
 
 const swallow = () => {};
 
+/** A connection that breaks while it is in use tells so by an event too, and nobody listening would end the process. */
+const silence = (client: PoolClient): void => {
+  if (!client.listeners('error').includes(swallow)) client.on('error', swallow);
+};
+
 /** The pool, with each connection given back in a state that the next one can rely on. */
 export class Connections {
   readonly #pool: Pool;
@@ -20,18 +25,18 @@ export class Connections {
     this.#pool = pool;
     this.#types = types;
     this.#queryTimeoutMs = queryTimeoutMs;
+    // Not when `connect` resolves: the server may end a connection in the same breath as it accepts it.
+    pool.on('acquire', silence);
   }
 
-  /** The same connections with another timeout. */
-  within(queryTimeoutMs: number): Connections {
-    return new Connections(this.#pool, this.#types, queryTimeoutMs);
+  /** Leaves the pool to its owner. */
+  leave(): void {
+    this.#pool.off('acquire', silence);
   }
 
   /** `pool.query` is not used, since it throws a connection away whenever a statement is refused. */
   async use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
-    // A connection in use that breaks tells so by this event too, and nobody listening would end the process.
-    client.on('error', swallow);
     let isLost = false;
     try {
       return await work(client);
@@ -41,24 +46,32 @@ export class Connections {
       if (fault.isUnanswered) cancelStatement(client);
       throw error;
     } finally {
-      client.off('error', swallow);
       client.release(isLost);
     }
   }
 
-  async query<R extends unknown[]>(client: PoolClient, text: string, values: readonly unknown[] = []): Promise<R[]> {
-    return (await this.#run<R>(client, text, values)).rows;
+  async query<R extends unknown[]>(
+    client: PoolClient,
+    text: string,
+    values?: readonly unknown[],
+    timeoutMs?: number,
+  ): Promise<R[]> {
+    return (await this.#run<R>(client, text, values, timeoutMs)).rows;
   }
 
   /**
    * The server gives a client that falls silent in mid-transaction no more time than the client gives the server: a
    * process that was frozen, or cut off, must not hold its locks until the network tells.
    */
-  async transaction<T>(client: PoolClient, work: (tx: Queryable) => Promise<T>): Promise<T> {
-    await this.#run(client, `begin; set local idle_in_transaction_session_timeout = ${this.#queryTimeoutMs}`);
+  async transaction<T>(
+    client: PoolClient,
+    work: (tx: Queryable) => Promise<T>,
+    timeoutMs = this.#queryTimeoutMs,
+  ): Promise<T> {
+    await this.#run(client, `begin; set local idle_in_transaction_session_timeout = ${timeoutMs}`);
     let result: T;
     try {
-      result = await work({ query: (text, values) => this.query(client, text, values) });
+      result = await work({ query: (text, values) => this.query(client, text, values, timeoutMs) });
     } catch (error) {
       // On a lost connection there is nothing to roll back, and the server knows by itself.
       if (!faultOf(error).isLost) await this.#run(client, 'rollback');
@@ -70,8 +83,13 @@ export class Connections {
     return result;
   }
 
-  #run<R extends unknown[]>(client: PoolClient, text: string, values: readonly unknown[] = []) {
+  #run<R extends unknown[]>(
+    client: PoolClient,
+    text: string,
+    values: readonly unknown[] = [],
+    timeoutMs = this.#queryTimeoutMs,
+  ) {
     const query = { text, values: values as unknown[], rowMode: 'array' as const, types: this.#types };
-    return client.query<R>({ ...query, query_timeout: this.#queryTimeoutMs } as typeof query);
+    return client.query<R>({ ...query, query_timeout: timeoutMs } as typeof query);
   }
 }

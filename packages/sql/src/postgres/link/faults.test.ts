@@ -100,6 +100,15 @@ test('a connection whose other end went silent is noticed and replaced', async (
   expect(await Promise.all(calls)).toEqual([[[2]], [[3]], [[4]]]);
 });
 
+test('a connection that ends in the same breath as it begins is replaced', async () => {
+  const proxy = await startProxy(await postgresUrl());
+  proxy.endNextConnection();
+  const link = await openLink({ url: proxy.url, migrate: false });
+  onTestFinished(() => link.close());
+  expect(await link.query('select 1')).toEqual([[1]]);
+  expect(proxy.connections).toBe(2);
+});
+
 test('a client that falls silent in a transaction does not keep its locks', async () => {
   const url = await postgresUrl();
   const proxy = await startProxy(url);

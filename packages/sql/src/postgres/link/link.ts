@@ -118,8 +118,7 @@ class PostgresLink implements Link {
 
   transaction<T>(work: (tx: Queryable) => Promise<T>, { timeoutMs }: TransactionOptions = {}): Promise<T> {
     const { connections } = this.#parts;
-    const bounded = timeoutMs === undefined ? connections : connections.within(timeoutMs);
-    return this.#patiently((client) => bounded.transaction(client, work));
+    return this.#patiently((client) => connections.transaction(client, work, timeoutMs));
   }
 
   onWake(listener: WakeListener): () => void {
@@ -151,10 +150,11 @@ class PostgresLink implements Link {
     this.#serverClock?.stop();
     await this.#listener?.close();
     await Promise.allSettled(this.#calls);
-    const { pool, ownsPool } = this.#parts;
-    if (ownsPool) await pool.end();
-    // Our own pool keeps its listener: its last connections may break while they are being closed.
-    else pool.off('error', this.#idleConnectionLost);
+    const { pool, connections, ownsPool } = this.#parts;
+    // Our own pool keeps its listeners: its last connections may break while they are being closed.
+    if (ownsPool) return pool.end();
+    pool.off('error', this.#idleConnectionLost);
+    connections.leave();
   }
 
   async #patiently<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {

@@ -13,6 +13,18 @@ export interface Proxy {
   thaw(): void;
   /** The next time a client sends this text, the server gets it and its answer is lost together with the connection. */
   loseAnswerTo(text: string): void;
+  /** The next connection is ended by the server in the same breath as it is accepted. */
+  endNextConnection(): void;
+}
+
+/** What tells a client that it may send statements. */
+const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+
+function goodbye(): Buffer {
+  const fields = Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
+  const head = Buffer.from([0x45, 0, 0, 0, 0]);
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
 }
 
 export async function startProxy(target: string): Promise<Proxy> {
@@ -22,6 +34,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   let freezes = 0;
   let fatal: string | null = null;
   let connections = 0;
+  let endsNext = false;
 
   const server = createServer({ noDelay: true }, (client) => {
     connections++;
@@ -53,7 +66,10 @@ export async function startProxy(target: string): Promise<Proxy> {
       if (isDead()) return;
       // The server has answered, so it is done.
       if (isCut) client.destroy();
-      else client.write(bytes);
+      else if (endsNext && bytes.subarray(-READY.length).equals(READY)) {
+        endsNext = false;
+        client.end(Buffer.concat([bytes, goodbye()]));
+      } else client.write(bytes);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -76,6 +92,9 @@ export async function startProxy(target: string): Promise<Proxy> {
     },
     thaw: () => {
       isFrozen = false;
+    },
+    endNextConnection: () => {
+      endsNext = true;
     },
     loseAnswerTo: (text) => {
       fatal = text;
