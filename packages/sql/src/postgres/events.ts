@@ -16,22 +16,23 @@ export const eventLog = (base: Base): EventLog => ({
 type StateCells = [store: string, now: string, wasPruned: boolean];
 type SegmentCells = [seq: number, first: number, body: string | null];
 
-async function readEvents({ link, sql }: Base, { after, filter = {}, limit }: EventQuery): Promise<EventPage> {
+async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery): Promise<EventPage> {
   const given = after === undefined ? null : parseCursor(after);
-  const { base = NOTHING_SEEN, target = null, seq = 0, index = 0 } = given ?? {};
-  const seen = [base, target, seq, index];
-  const [state] = await link.query<StateCells>(sql['log-state'], seen);
+  const { base: seen = NOTHING_SEEN, target = null, seq = 0, index = 0 } = given ?? {};
+  const { link, sql } = base;
+  const [state] = await link.query<StateCells>(sql['log-state'], [seen, target, seq, index]);
   const [store, now, wasPruned] = state!;
   // Its numbers mean nothing here: the database is another one, or was restored.
-  if (given && given.store !== store) return { ...(await readEvents({ link, sql } as Base, { filter, limit })), missed: true };
+  if (given && given.store !== store) return { ...(await readEvents(base, { filter, limit })), missed: true };
 
-  const from: LogCursor = { store, base, target: target ?? now, seq, index };
+  const from: LogCursor = { store, base: seen, target: target ?? now, seq, index };
   const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
   const most = only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH;
-  const rows = await link.query<SegmentCells>(sql['segments-after'], [base, from.target, seq, most, only]);
+  const rows = await link.query<SegmentCells>(sql['segments-after'], [seen, from.target, seq, most, only]);
   const page = new PageWriter(from, filter, limit, given !== null && wasPruned);
   for (const row of rows) if (page.add(row)) break;
-  return page.finish(rows, rows.length < most);
+  // What an older snapshot ended with is not the end of the log.
+  return page.finish(rows, rows.length < most, target === null);
 }
 
 /** Collects a page from segments. */
@@ -67,17 +68,22 @@ class PageWriter {
     return false;
   }
 
-  finish(rows: readonly SegmentCells[], isAll: boolean): EventPage {
+  finish(rows: readonly SegmentCells[], isAll: boolean, isNow: boolean): EventPage {
     const [events, missed] = [this.#events, this.#missed];
     const lastSeq = rows.at(-1)?.[0] ?? this.#from.seq;
     const isRead = this.#at === null || (this.#at.isLast && this.#at.seq === lastSeq);
     if (isAll && isRead) {
       const { store, target } = this.#from;
       const cursor = formatCursor({ store, base: target!, target: null, seq: 0, index: 0 });
-      return { events, cursor, atEnd: true, missed };
+      return { events, cursor, atEnd: isNow, missed };
     }
     const place = this.#at ?? { seq: lastSeq + 1, index: 0 };
-    return { events, cursor: formatCursor({ ...this.#from, seq: place.seq, index: place.index }), atEnd: false, missed };
+    return {
+      events,
+      cursor: formatCursor({ ...this.#from, seq: place.seq, index: place.index }),
+      atEnd: false,
+      missed,
+    };
   }
 }
 

@@ -48,7 +48,10 @@ export async function addDays(link: Link, now: number, logger: Logger): Promise<
       await link.transaction((tx) => addDay(link, tx, day));
     } catch (error) {
       // Somebody else made it, an old transaction is in the way, or jobs of that day went elsewhere already.
-      logger.debug({ day: day.name, cause: error instanceof WaybillError ? error.cause : error }, 'A day was not added.');
+      logger.debug(
+        { day: day.name, cause: error instanceof WaybillError ? error.cause : error },
+        'A day was not added.',
+      );
       return;
     }
   }
@@ -89,7 +92,10 @@ export async function dropDays(link: Link, expiry: Expiry): Promise<number> {
 }
 
 const isLocked = (error: unknown): boolean =>
-  error instanceof WaybillError && error.cause instanceof Error && 'code' in error.cause && error.cause.code === '55P03';
+  error instanceof WaybillError &&
+  error.cause instanceof Error &&
+  'code' in error.cause &&
+  error.cause.code === '55P03';
 
 /** Whether a job of the day lives, or has not expired. */
 async function isKept(link: Link, from: Queryable, { name, from: begin, to }: Day, expiry: Expiry): Promise<boolean> {
@@ -98,7 +104,12 @@ async function isKept(link: Link, from: Queryable, { name, from: begin, to }: Da
     or exists (select 1 from {schema}.job_ends_${name} where finished_at >= $2 and dead)
     or exists (select 1 from {schema}.jobs_live where id >= $3::uuid and id < $4::uuid)`;
   const { finishedBefore, deadBefore } = expiry;
-  const [row] = await from.query<[boolean]>(link.sql(text), [finishedBefore, deadBefore, firstIdAt(begin), firstIdAt(to)]);
+  const [row] = await from.query<[boolean]>(link.sql(text), [
+    finishedBefore,
+    deadBefore,
+    firstIdAt(begin),
+    firstIdAt(to),
+  ]);
   return row![0];
 }
 
@@ -110,8 +121,15 @@ async function dropDay(link: Link, tx: Queryable, day: Day, expiry: Expiry): Pro
   if (await isKept(link, tx, day, expiry)) return 0;
   const [row] = await tx.query<[number]>(link.sql(`select count(*) from {schema}.job_ends_${day.name}`));
   const range = [firstIdAt(day.from), firstIdAt(day.to)];
-  for (const [table, column] of [['idempotency_keys', 'job_id'], ['unique_keys', 'job_id'], ['edges', 'child']] as const) {
-    await tx.query(link.sql(`delete from {schema}.${table} where ${column} >= $1::uuid and ${column} < $2::uuid`), range);
+  for (const [table, column] of [
+    ['idempotency_keys', 'job_id'],
+    ['unique_keys', 'job_id'],
+    ['edges', 'child'],
+  ] as const) {
+    await tx.query(
+      link.sql(`delete from {schema}.${table} where ${column} >= $1::uuid and ${column} < $2::uuid`),
+      range,
+    );
   }
   await tx.query(link.sql(`drop table ${parts}`));
   return row![0];

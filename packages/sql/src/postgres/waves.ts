@@ -9,7 +9,8 @@ export function wavesOf<T>(items: readonly T[], keysOf: (item: T) => Iterable<st
     const keys = [...keysOf(item)];
     const wave = Math.max(0, ...keys.map((key) => (waveOf.get(key) ?? -1) + 1));
     for (const key of keys) waveOf.set(key, wave);
-    (waves[wave] ??= []).push(index);
+    if (wave === waves.length) waves.push([]);
+    waves[wave]!.push(index);
   }
   return waves;
 }

@@ -158,6 +158,11 @@ export class Bench {
     }
   }
 
+  /** Time passes until whatever has ended by now is old enough to be pruned, however long the store may keep it. */
+  outlive(): Promise<void> {
+    return this.clock.advance(1000 + this.store.capabilities.pruneLagMs);
+  }
+
   /** The log from `after` to its end, page by page. */
   async log(filter: EventFilter = {}, { after, limit = 100 }: { after?: string; limit?: number } = {}) {
     const events: LoggedEvent[] = [];

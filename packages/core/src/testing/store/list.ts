@@ -46,7 +46,7 @@ export function testList(open: OpenBench): void {
       await bench.clock.advance(10);
       await bench.add();
       await bench.command(jobs[5]!, { do: 'cancel' });
-      await bench.clock.advance(10);
+      await bench.outlive();
       await bench.store.prune({ finishedBefore: bench.now, deadBefore: 0, eventsBefore: 0, limit: 10 });
       const rest = await bench.store.list({ filter: { tenant: '' }, limit: 10, cursor: first.cursor! });
       expect([...idsOf(first.items), ...idsOf(rest.items)]).toEqual(newestFirst(jobs));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isFinished, JOB_STATES } from '../../job/job.ts';
 import type { PruneRequest } from '../../store/prune.ts';
-import { type Bench, COMPLETED, DEAD, idsOf, type OpenBench, sortedIds } from './bench.ts';
+import { type Bench, COMPLETED, DEAD, idsOf, type OpenBench, plainEvent, sortedIds } from './bench.ts';
 
 const NEVER = 0;
 
@@ -21,6 +21,7 @@ export function testPrune(open: OpenBench): void {
       const bench = await open();
       const jobs = await bench.oneInEachState();
       const parked = await bench.addParked();
+      await bench.outlive();
       const later = bench.now + 1e9;
       const all = { finishedBefore: later, deadBefore: later, eventsBefore: later };
       expect(await prune(bench, all)).toMatchObject({ jobs: 3, more: false });
@@ -34,7 +35,7 @@ export function testPrune(open: OpenBench): void {
     it('removes what ended before the given time and keeps the rest', async () => {
       const bench = await open();
       const [old] = await finish(bench, 1);
-      await bench.clock.advance(1000);
+      await bench.outlive();
       const [young] = await finish(bench, 1);
       expect(await prune(bench, { finishedBefore: young!.createdAt })).toEqual({ jobs: 1, events: 0, more: false });
       expect(await bench.find(old!)).toBeNull();
@@ -46,7 +47,7 @@ export function testPrune(open: OpenBench): void {
       const dead = await bench.start();
       await bench.settle(dead, DEAD);
       await finish(bench, 1);
-      await bench.clock.advance(1000);
+      await bench.outlive();
       expect(await prune(bench, { finishedBefore: bench.now })).toMatchObject({ jobs: 1, more: false });
       expect(await bench.find(dead)).not.toBeNull();
       expect(await prune(bench, { deadBefore: bench.now })).toMatchObject({ jobs: 1, more: false });
@@ -56,12 +57,13 @@ export function testPrune(open: OpenBench): void {
     it('removes no more than the limit at once and says when more is left', async () => {
       const bench = await open();
       await finish(bench, 5);
-      await bench.clock.advance(1000);
+      await bench.outlive();
       const removed = { jobs: 0, events: 0 };
       for (let calls = 0; ; calls++) {
         expect(calls).toBeLessThan(30);
         const answer = await prune(bench, { finishedBefore: bench.now, eventsBefore: bench.now, limit: 2 });
-        expect(answer.jobs).toBeLessThanOrEqual(2);
+        // A store that keeps jobs longer does so to drop them as a whole.
+        if (bench.store.capabilities.pruneLagMs === 0) expect(answer.jobs).toBeLessThanOrEqual(2);
         expect(answer.events).toBeLessThanOrEqual(2);
         removed.jobs += answer.jobs;
         removed.events += answer.events;
@@ -79,7 +81,7 @@ export function testPrune(open: OpenBench): void {
       expect(await prune(bench, { eventsBefore: bench.now })).toEqual({ jobs: 0, events: 1, more: false });
       const started = await bench.log({ jobIds: [job.id] });
       expect(started.map((event) => event.type)).toEqual(['job.started']);
-      expect(await bench.log({}, { after: cursor })).toEqual(started);
+      expect((await bench.log({}, { after: cursor })).map(plainEvent)).toEqual(started.map(plainEvent));
       await prune(bench, { eventsBefore: bench.now + 1 });
       expect(await bench.log({}, { after: cursor })).toEqual([]);
       const before = await bench.store.events.end();
@@ -94,7 +96,7 @@ export function testPrune(open: OpenBench): void {
       await bench.store.insert([{ jobs: [parent, child], edges: [{ parent: parent.job.id, child: child.job.id }] }]);
       const [claimed] = await bench.claim();
       await bench.settle(claimed!, COMPLETED);
-      await bench.clock.advance(1000);
+      await bench.outlive();
       expect(await prune(bench, { finishedBefore: bench.now })).toMatchObject({ jobs: 0, more: false });
       await bench.advance(parent.job);
       expect(await prune(bench, { finishedBefore: bench.now })).toMatchObject({ jobs: 1, more: false });
@@ -110,7 +112,7 @@ export function testPrune(open: OpenBench): void {
       const claimed = await bench.claim();
       await bench.command(bad.job, { do: 'cancel' });
       await bench.advance(bad.job);
-      await bench.clock.advance(1000);
+      await bench.outlive();
       expect(await prune(bench, { finishedBefore: bench.now })).toMatchObject({ jobs: 1 });
       await bench.settle(claimed.find(({ id }) => id === good.job.id)!, COMPLETED);
       expect(await bench.advance(good.job)).toEqual([]);
@@ -121,7 +123,7 @@ export function testPrune(open: OpenBench): void {
       const bench = await open();
       const job = await bench.start({ idempotencyKey: 'order-1', queue: 'orders' });
       await bench.settle(job, COMPLETED);
-      await bench.clock.advance(1000);
+      await bench.outlive();
       await prune(bench, { finishedBefore: bench.now });
       expect(await bench.store.queues.list('')).toEqual([{ tenant: '', name: 'orders', paused: false, limit: null }]);
       expect((await bench.add({ idempotencyKey: 'order-1' })).idempotencyKey).toBe('order-1');

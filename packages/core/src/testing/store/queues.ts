@@ -92,7 +92,7 @@ export function testQueues(open: OpenBench): void {
       const [again] = await bench.claim();
       await bench.settle(again!, DEAD);
       await bench.command(dead, { do: 'forget' });
-      await bench.clock.advance(1000);
+      await bench.outlive();
       await bench.store.prune({ finishedBefore: bench.now, deadBefore: bench.now, eventsBefore: 0, limit: 100 });
       expect(await stats(bench, 'default')).toMatchObject({ available: 0, cancelled: 1, discarded: 2, completed: 0 });
     });

@@ -126,7 +126,7 @@ export function testUnique(open: OpenBench): void {
         const [job] = await bench.insert(wanting(bench, owner === null ? null : gone[0]!));
         await bench.command(job!, { do: 'cancel' });
         gone[0] = await bench.read(job!);
-        await bench.clock.advance(1000);
+        await bench.outlive();
         await bench.store.prune({ finishedBefore: bench.now, deadBefore: 0, eventsBefore: 0, limit: 9 });
       }
       expect(await insert(bench, wanting(bench))).toMatchObject({ status: 'inserted' });

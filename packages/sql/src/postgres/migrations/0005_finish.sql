@@ -23,13 +23,14 @@ begin
       id, run, claim_id, state, version, outcome, finished_at, dead, errors, error_type, error_code, result, events, told, n
     )
   ),
-  -- Row by row in the order given, which is that of the ids: whoever locks several does so in the same order.
+  -- Row by row in the order given, which is that of the ids: whoever locks several does so in the same order. The state
+  -- is said so that no planner takes the index of active jobs for the shorter way.
   m as materialized (
     select c.*, l.queue, l.place, l.attempt, l.worker_id, l.lease_ms, l.enqueued_at, l.started_at, l.expires_at,
       l.retry_delay_ms
     from c cross join lateral (
       select * from {schema}.jobs_live l
-      where l.tenant = p_tenant and l.id = c.id and l.state = 4 and l.run = c.run and l.claim_id = c.claim_id
+      where l.tenant = p_tenant and l.id = c.id and l.state + 0 = 4 and l.run = c.run and l.claim_id = c.claim_id
       for update
     ) l
   ),

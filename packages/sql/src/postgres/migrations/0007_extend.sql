@@ -12,7 +12,7 @@ as $$
 declare
   ends bigint[];
 begin
-  -- In the order given, which is that of the ids, as in apply.
+  -- In the order given, which is that of the ids, and past the index of active jobs, as in finish.
   select array_agg(l.lease_until order by c.n) into ends
   from rows from (
     unnest(p_id), unnest(p_run), unnest(p_claim_id), unnest(p_worker_id), unnest(p_lease_ms), unnest(p_now)
@@ -22,7 +22,7 @@ begin
       greatest(c.now + coalesce(c.lease_ms, l.lease_ms, 0), coalesce(l.lease_until, 0)), l.timeout_at
     ) as lease_until
     from {schema}.jobs_live l
-    where l.tenant = p_tenant and l.id = c.id and l.state = 4
+    where l.tenant = p_tenant and l.id = c.id and l.state + 0 = 4
       and (c.run is null or (l.run = c.run and l.claim_id = c.claim_id))
       and (c.worker_id is null or l.worker_id = c.worker_id)
     for update
