@@ -1,10 +1,10 @@
 import type { InsertGroup, JobState, Json, ParentResult, WorkflowRecord } from '@waybill/core';
 import { readCursor, writeCursor } from '../cursor.ts';
+import { type WorkflowCells, workflowCells, workflowOf } from '../workflow-rows.ts';
 import { insertGroup } from './insert.ts';
 import type { Input, Output } from './protocol.ts';
 import { AT, type Row } from './rows.ts';
 import type { Session } from './session.ts';
-import { type WorkflowCells, workflowCells, workflowOf } from '../workflow-rows.ts';
 
 type Entry = NonNullable<InsertGroup['workflow']>;
 
