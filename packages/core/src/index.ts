@@ -45,6 +45,7 @@ export { type Command, transition } from './job/transition.ts';
 export { admitted, claimed, freeSlots, type LimitRule, type LimitUse, nextAdmission, UNUSED } from './limits/limit.ts';
 export { checkLimitRule } from './limits/limit-options.ts';
 export { startsIn, type Window, withStarts } from './limits/window.ts';
+export { type Progress, progressAfter, type Report, type Speaker, speaksFor } from './progress/progress.ts';
 export type * from './store/apply.ts';
 export type * from './store/claim.ts';
 export {
@@ -62,7 +63,15 @@ export type * from './store/insert.ts';
 export type * from './store/limits.ts';
 export type * from './store/prune.ts';
 export type * from './store/query.ts';
-export type * from './store/queues.ts';
+export {
+  isForgotten,
+  QUEUE_KEEPS,
+  type QueueInfo,
+  type QueueKeep,
+  type QueueStats,
+  type QueueStore,
+} from './store/queues.ts';
+export type * from './store/reports.ts';
 export type * from './store/store.ts';
 export {
   WORKER_DIRECTIVES,

@@ -1,6 +1,7 @@
 import type { Job } from '../../job/job.ts';
 import { holdsLease } from '../../job/lease.ts';
 import { transition } from '../../job/transition.ts';
+import { speaksFor } from '../../progress/progress.ts';
 import type { ApplyAnswer, Change } from '../apply.ts';
 import type { ExtendAnswer, ExtendRequest } from '../extend.ts';
 import { admit } from './slots.ts';
@@ -49,9 +50,4 @@ function extendOne(state: MemoryState, { tenant, id, by, leaseMs, now }: ExtendR
   if (!change) return { status: 'lost' };
   state.write(change.job);
   return { status: 'extended', leaseUntil: change.job.leaseUntil! };
-}
-
-function speaksFor(job: Job, by: ExtendRequest['by']): boolean {
-  if (by === 'anyone') return true;
-  return 'workerId' in by ? job.workerId === by.workerId : holdsLease(job, by);
 }
