@@ -40,12 +40,12 @@ export { invalidField } from './errors.ts';
 export type { Transition } from './job/evolve.ts';
 export { isJobId, newJobId } from './job/id.ts';
 export { formatToken, type LeaseToken, parseToken, tokenOf } from './job/lease.ts';
+export { type Progress, progressAfter, type Report, type Speaker, speaksFor } from './job/progress.ts';
 export { rankFor, rankOf, sequence } from './job/rank.ts';
 export { type Command, transition } from './job/transition.ts';
 export { admitted, claimed, freeSlots, type LimitRule, type LimitUse, nextAdmission, UNUSED } from './limits/limit.ts';
 export { checkLimitRule } from './limits/limit-options.ts';
 export { startsIn, type Window, withStarts } from './limits/window.ts';
-export { type Progress, progressAfter, type Report, type Speaker, speaksFor } from './progress/progress.ts';
 export type * from './store/apply.ts';
 export type * from './store/claim.ts';
 export {

@@ -4,12 +4,12 @@ import { GroupCommit } from '../commit/group-commit.ts';
 import type { RowWriter } from '../commit/row-writer.ts';
 import { invalidField } from '../errors.ts';
 import { parseToken } from '../job/lease.ts';
+import type { Progress, Report } from '../job/progress.ts';
 import type { JsonObject } from '../json.ts';
 import { refusal } from '../settle/refusal.ts';
 import type { ReportAnswer, ReportRequest } from '../store/reports.ts';
 import type { Store } from '../store/store.ts';
 import type { ReportCall } from '../waybill.ts';
-import type { Progress, Report } from './progress.ts';
 
 /** It is written on every report and sent to everybody who watches. */
 const MAX_DATA_BYTES = 16_384;

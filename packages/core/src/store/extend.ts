@@ -1,4 +1,4 @@
-import type { Speaker } from '../progress/progress.ts';
+import type { Speaker } from '../job/progress.ts';
 
 /** A heartbeat for one run: lease end becomes `now` + the lease length, but never past the execution timeout. */
 export interface ExtendRequest {

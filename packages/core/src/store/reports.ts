@@ -1,4 +1,4 @@
-import type { Progress, Report, Speaker } from '../progress/progress.ts';
+import type { Progress, Report, Speaker } from '../job/progress.ts';
 import type { JobKey } from './query.ts';
 
 /** What a run says of itself; see `progressAfter` for what it makes of what was known. */

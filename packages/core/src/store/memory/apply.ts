@@ -1,7 +1,7 @@
 import type { Job } from '../../job/job.ts';
 import { holdsLease } from '../../job/lease.ts';
+import { speaksFor } from '../../job/progress.ts';
 import { transition } from '../../job/transition.ts';
-import { speaksFor } from '../../progress/progress.ts';
 import type { ApplyAnswer, Change } from '../apply.ts';
 import type { ExtendAnswer, ExtendRequest } from '../extend.ts';
 import { admit } from './slots.ts';

@@ -1,4 +1,4 @@
-import { type Progress, progressAfter, speaksFor } from '../../progress/progress.ts';
+import { type Progress, progressAfter, speaksFor } from '../../job/progress.ts';
 import type { JobKey } from '../query.ts';
 import type { ReportAnswer, ReportRequest } from '../reports.ts';
 import { keyOf, type MemoryState } from './state.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import type { JobEvent } from '../../events/job-event.ts';
 import { isFinished, type Job } from '../../job/job.ts';
+import type { Progress } from '../../job/progress.ts';
 import type { LimitRule } from '../../limits/limit.ts';
 import type { Window } from '../../limits/window.ts';
-import type { Progress } from '../../progress/progress.ts';
 import type { CronRecord } from '../crons.ts';
 import type { Edge } from '../insert.ts';
 import { isForgotten, type QueueInfo } from '../queues.ts';

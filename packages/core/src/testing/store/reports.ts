@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../job/job.ts';
-import type { Report } from '../../progress/progress.ts';
+import type { Report } from '../../job/progress.ts';
 import type { ReportRequest } from '../../store/reports.ts';
 import { type Bench, COMPLETED, FAILED, type OpenBench } from './bench.ts';
 

@@ -1,6 +1,6 @@
 import type { JobEvent } from '../events/job-event.ts';
-import type { Job } from '../job/job.ts';
 import type { JsonObject } from '../json.ts';
+import type { Job } from './job.ts';
 
 /** What a run says of itself while it goes on. Whatever is absent stays as it was. */
 export interface Report {
