@@ -1,5 +1,6 @@
-import type { JobState } from '@waybill/core';
-import { type Connection, connect, openStore, task } from 'waybill';
+import { engine, type JobState, type Waybill } from '@waybill/core';
+import { task, Worker } from 'waybill';
+import { openStoreAt } from '../embedded.ts';
 import { type BenchQueue, type Payload, QUEUE, type System, TYPE } from '../queue.ts';
 
 const CONCURRENCY = 100;
@@ -13,7 +14,7 @@ const request = (payload: Payload, at?: Date) => ({
 });
 
 async function count(address: string, states: JobState[]): Promise<number> {
-  const store = await openStore(address);
+  const store = await openStoreAt(address);
   try {
     return await store.count({ tenant: '', queues: [QUEUE], states }, { atMost: Number.MAX_SAFE_INTEGER });
   } finally {
@@ -21,7 +22,7 @@ async function count(address: string, states: JobState[]): Promise<number> {
   }
 }
 
-async function setKeep({ queues }: Connection, keep: 'none'): Promise<void> {
+async function setKeep({ queues }: Waybill, keep: 'none'): Promise<void> {
   const { setKeep } = queues as Partial<{ setKeep(name: string, keep: 'none'): Promise<unknown> }>;
   if (setKeep === undefined) throw new Error(`This version cannot set keep: '${keep}'.`);
   await setKeep(QUEUE, keep);
@@ -29,7 +30,7 @@ async function setKeep({ queues }: Connection, keep: 'none'): Promise<void> {
 
 /** Waybill as a user has it, on whatever store the address names. */
 async function open(address: string, keep?: 'none'): Promise<BenchQueue> {
-  const waybill = await connect(address);
+  const waybill = engine({ store: await openStoreAt(address) });
   if (keep !== undefined) await setKeep(waybill, keep);
   return {
     enqueue: (payload) => waybill.jobs.enqueue(request(payload)),
@@ -39,7 +40,8 @@ async function open(address: string, keep?: 'none'): Promise<BenchQueue> {
         began(payload);
         return null;
       };
-      return waybill.work([task(TYPE, { queue: QUEUE, run })], { concurrency: CONCURRENCY, prefetch: PREFETCH });
+      const tasks = [task(TYPE, { queue: QUEUE, run })];
+      return new Worker({ jobs: waybill.jobs, tasks, concurrency: CONCURRENCY, prefetch: PREFETCH }).start();
     },
     busy: async () => {
       const { available, active, retryable, pending } = await waybill.queues.stats(QUEUE);
