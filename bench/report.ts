@@ -38,7 +38,8 @@ const latencies = (own: readonly Result[]): string =>
 
 type Measure = 'p50_ms' | 'p95_ms' | 'p99_ms' | 'loop_p99_ms' | 'rss_mb' | 'dead_tuples_per_job';
 
-const medianOf = (own: readonly Result[], name: Measure): number => median(own.map((result) => result[name] ?? 0));
+const medianOf = (own: readonly Result[], name: Measure): number =>
+  round(median(own.map((result) => result[name] ?? 0)));
 
 export function ratioOf(results: readonly Result[], system: string, yardstick: string): string {
   const speeds = (name: string) => results.filter((result) => result.system === name).map(perSecond);

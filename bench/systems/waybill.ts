@@ -1,4 +1,4 @@
-import { engine, type JobState, type Waybill } from '@waybill/core';
+import { engine, type JobState } from '@waybill/core';
 import { task, Worker } from 'waybill';
 import { openStoreAt } from '../embedded.ts';
 import { type BenchQueue, type Payload, QUEUE, type System, TYPE } from '../queue.ts';
@@ -22,16 +22,10 @@ async function count(address: string, states: JobState[]): Promise<number> {
   }
 }
 
-async function setKeep({ queues }: Waybill, keep: 'none'): Promise<void> {
-  const { setKeep } = queues as Partial<{ setKeep(name: string, keep: 'none'): Promise<unknown> }>;
-  if (setKeep === undefined) throw new Error(`This version cannot set keep: '${keep}'.`);
-  await setKeep(QUEUE, keep);
-}
-
 /** Waybill as a user has it, on whatever store the address names. */
 async function open(address: string, keep?: 'none'): Promise<BenchQueue> {
   const waybill = engine({ store: await openStoreAt(address) });
-  if (keep !== undefined) await setKeep(waybill, keep);
+  if (keep !== undefined) await waybill.queues.setKeep(QUEUE, keep);
   return {
     enqueue: (payload) => waybill.jobs.enqueue(request(payload)),
     enqueueMany: (payloads, at) => waybill.jobs.enqueueMany(payloads.map((payload) => request(payload, at))),
