@@ -8,14 +8,14 @@ import { STORES } from './stores/index.ts';
 import type { BenchStore } from './stores/store.ts';
 
 async function main(options: BenchOptions, store: BenchStore): Promise<boolean> {
-  const folder = mkdtempSync(path.join(process.env['WAYBILL_BENCH_DIR'] ?? tmpdir(), 'waybill-bench-servers-'));
+  const folder = mkdtempSync(path.join(process.env['WAYBILL_BENCH_DIR'] ?? tmpdir(), 'waybill-bench-'));
   // A server may run as another user, who must get to what is his inside.
   chmodSync(folder, 0o755);
   const { postgresUrl } = options;
   try {
     const host = await store.host(folder, postgresUrl === undefined ? {} : { postgresUrl });
     try {
-      return await measure(options, store, host);
+      return await measure(options, store, host, folder);
     } finally {
       await host.close();
     }

@@ -19,7 +19,12 @@ async function runOne(order: RunOrder, server: string | undefined): Promise<Resu
  * Prints what was asked for and answers whether every run succeeded. A system that failed once is left out of the rest
  * of its workload: a long run is not lost by it, and no median hides it.
  */
-export async function measure(options: BenchOptions, { workloads }: BenchStore, host: Host): Promise<boolean> {
+export async function measure(
+  options: BenchOptions,
+  { workloads }: BenchStore,
+  host: Host,
+  inside: string,
+): Promise<boolean> {
   const { store, systems: wanted, rounds, scale, json } = options;
   const { servers, missing } = host;
   let allWell = true;
@@ -32,7 +37,7 @@ export async function measure(options: BenchOptions, { workloads }: BenchStore, 
     for (let round = 0; round < rounds; round += 1) {
       for (const system of orderOf(running, round)) {
         try {
-          const result = await runOne({ store, workload, system, scale, servers }, host.serverOf(system));
+          const result = await runOne({ inside, store, workload, system, scale, servers }, host.serverOf(system));
           if (json) console.log(JSON.stringify(result));
           results.push(result);
         } catch (error) {

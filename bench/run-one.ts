@@ -1,7 +1,6 @@
 // node run-one.ts ORDER: one run of one system in a process of its own, so that neither memory nor warm code leaks from
 // one run to the next. The order is JSON; so is the one line that it prints.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { round } from './result.ts';
@@ -9,6 +8,8 @@ import { STORES } from './stores/index.ts';
 import type { Servers } from './stores/store.ts';
 
 export interface RunOrder {
+  /** Where the run makes a folder of its own. */
+  inside: string;
   store: string;
   workload: string;
   system: string;
@@ -16,9 +17,9 @@ export interface RunOrder {
   servers: Servers;
 }
 
-const { store: name, workload, system, scale, servers } = JSON.parse(process.argv[2]!) as RunOrder;
+const { inside, store: name, workload, system, scale, servers } = JSON.parse(process.argv[2]!) as RunOrder;
 const store = await STORES[name]!();
-const folder = mkdtempSync(path.join(process.env['WAYBILL_BENCH_DIR'] ?? tmpdir(), 'waybill-bench-'));
+const folder = mkdtempSync(path.join(inside, 'run-'));
 const { remove, ...place } = await store.place(folder, servers);
 const delay = monitorEventLoopDelay({ resolution: 5 });
 try {
