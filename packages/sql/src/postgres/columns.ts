@@ -1,5 +1,5 @@
 // What a flush passes to the functions of the migrations, column by column and in the order of their parameters.
-import { type Change, isFinished, type Job, type JobEvent, type NewJob, rankOf } from '@waybill/core';
+import { type Change, isFinished, isForgotten, type Job, type JobEvent, type NewJob, rankOf } from '@waybill/core';
 import { encodeEvent, newestAt } from '../event-codec.ts';
 import { jsonArray, plainArray, textArray } from './arrays.ts';
 import { errorCodeCell, errorsCell, errorTypeCell, resultCell, stateCode } from './rows.ts';
@@ -62,10 +62,21 @@ export function insertColumns(tenant: string, jobs: readonly Job[]): Parameter[]
   ];
 }
 
-/** The events of new jobs: newest time, number and segment. */
-export function segmentCells(made: readonly NewJob[]): Parameter[] {
-  const events = made.flatMap((one) => one.events.map(encodeEvent));
-  return events.length === 0 ? [null, null, null] : [newestAt(made), events.length, `[${events.join(',')}]`];
+/** The events of new jobs: newest time, queues, and for each of them number and list. */
+export function newEventCells(made: readonly NewJob[]): Parameter[] {
+  const byQueue = [
+    ...Map.groupBy(
+      made.filter(({ events }) => events.length > 0),
+      ({ job }) => job.queue,
+    ),
+  ];
+  const lists = byQueue.map(([, of]) => of.flatMap(({ events }) => events));
+  return [
+    newestAt(made),
+    textArray(byQueue.map(([queue]) => queue)),
+    plainArray(lists.map(({ length }) => length)),
+    jsonArray(lists.map(eventList)),
+  ];
 }
 
 const eventList = (events: readonly JobEvent[]): string => `[${events.map(encodeEvent).join(',')}]`;
@@ -102,6 +113,7 @@ export function applyColumns(tenant: string, changes: readonly Change[]): Parame
   const jobs = changes.map(({ job }) => job);
   const byLease = changes.map(({ expect }) => (expect.by === 'lease' ? expect : null));
   const byVersion = changes.map(({ expect }) => (expect.by === 'version' ? expect : null));
+  const kept = changes.map(({ events }) => events.filter(({ type }) => !isForgotten(type)));
   return [
     tenant,
     plain(jobs, (job) => job.id),
@@ -143,6 +155,8 @@ export function applyColumns(tenant: string, changes: readonly Change[]): Parame
     flag(byVersion, (seen) => seen?.holdsSlot ?? false),
     jsonArray(changes.map(({ events }) => eventList(events))),
     plain(changes, ({ events }) => events.length),
+    jsonArray(kept.map((events) => (events.length === 0 ? null : eventList(events)))),
+    count(kept, ({ length }) => length),
     newestAt(changes),
   ];
 }

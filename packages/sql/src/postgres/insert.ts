@@ -2,7 +2,7 @@ import type { InsertAnswer, InsertGroup, Job, NewJob } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
 import { type Base, despiteRivals, isDuplicate, keyOf } from './base.ts';
 import { readyQueues } from './bell.ts';
-import { insertColumns, segmentCells } from './columns.ts';
+import { insertColumns, newEventCells } from './columns.ts';
 import { get } from './get.ts';
 import { insertGuarded } from './insert-guarded.ts';
 import type { Queryable } from './link/link.ts';
@@ -95,7 +95,7 @@ export async function store(base: Base, to: Queryable, made: readonly NewJob[]):
   await to.query(sql.insert, [
     ...insertColumns(tenant, jobs),
     fresh.length === 0 ? null : textArray(fresh),
-    ...segmentCells(made),
+    ...newEventCells(made),
     wake,
   ]);
 }

@@ -125,6 +125,7 @@ async function dropDay(link: Link, tx: Queryable, day: Day, expiry: Expiry): Pro
     ['idempotency_keys', 'job_id'],
     ['unique_keys', 'job_id'],
     ['edges', 'child'],
+    ['progress', 'id'],
   ] as const) {
     await tx.query(
       link.sql(`delete from {schema}.${table} where ${column} >= $1::uuid and ${column} < $2::uuid`),

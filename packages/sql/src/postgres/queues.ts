@@ -1,4 +1,4 @@
-import type { LimitRule, QueueInfo, QueueStats, QueueStore } from '@waybill/core';
+import type { LimitRule, QueueInfo, QueueKeep, QueueStats, QueueStore } from '@waybill/core';
 import { type RuleCells, ruleCells, ruleOf } from '../limit-rows.ts';
 import type { Base } from './base.ts';
 
@@ -7,15 +7,26 @@ export const queueStore = (base: Base): QueueStore => ({
   stats: (tenant, name, { atMost }) => queueStats(base, tenant, name, atMost),
   setPaused: (tenant, name, paused) => setPaused(base, tenant, name, paused),
   setLimit: (tenant, name, limit) => setLimit(base, tenant, name, limit),
+  setKeep: (tenant, name, keep) => setKeep(base, tenant, name, keep),
 });
 
-type InfoCells = [name: string, paused: boolean, ...RuleCells];
+type InfoCells = [name: string, paused: boolean, keeps: boolean, ...RuleCells];
 
-const infoOf = (tenant: string, [name, paused, ...rule]: InfoCells): QueueInfo => ({
+const infoOf = (tenant: string, [name, paused, keeps, ...rule]: InfoCells): QueueInfo => ({
   tenant,
   name,
   paused,
+  keep: keeps ? 'all' : 'none',
   limit: ruleOf(...rule),
+});
+
+/** A queue that nobody has heard of. */
+const unknown = (tenant: string, name: string): QueueInfo => ({
+  tenant,
+  name,
+  paused: false,
+  keep: 'all',
+  limit: null,
 });
 
 async function listQueues({ link, sql }: Base, tenant: string): Promise<QueueInfo[]> {
@@ -32,9 +43,9 @@ async function queueStats(
 ): Promise<QueueStats | null> {
   const [found] = await link.query<StatsCells>(sql['queue-stats'], [tenant, name, atMost]);
   if (!found) return null;
-  const info = infoOf(tenant, found.slice(0, 5) as InfoCells);
+  const info = infoOf(tenant, found.slice(0, 6) as InfoCells);
   const [available, parked, scheduled, retryable, pending, active, completed, cancelled, discarded, oldestAt] =
-    found.slice(5) as number[];
+    found.slice(6) as number[];
   return {
     ...info,
     available: available!,
@@ -54,7 +65,7 @@ async function queueStats(
 async function setPaused({ link, sql }: Base, tenant: string, name: string, paused: boolean): Promise<QueueInfo> {
   const [found] = await link.query<InfoCells>(sql[paused ? 'queue-pause' : 'queue-resume'], [tenant, name]);
   if (!paused) link.wake([name]);
-  return found ? infoOf(tenant, found) : { tenant, name, paused: false, limit: null };
+  return found ? infoOf(tenant, found) : unknown(tenant, name);
 }
 
 async function setLimit(
@@ -68,5 +79,10 @@ async function setLimit(
       ? await link.query<InfoCells>(sql['queue-unlimit'], [tenant, name])
       : await link.query<InfoCells>(sql['queue-limit'], [tenant, name, ...ruleCells(limit)]);
   link.wake([name]);
-  return found ? infoOf(tenant, found) : { tenant, name, paused: false, limit: null };
+  return found ? infoOf(tenant, found) : unknown(tenant, name);
+}
+
+async function setKeep({ link, sql }: Base, tenant: string, name: string, keep: QueueKeep): Promise<QueueInfo> {
+  const [found] = await link.query<InfoCells>(sql[keep === 'none' ? 'queue-forget' : 'queue-keep'], [tenant, name]);
+  return found ? infoOf(tenant, found) : unknown(tenant, name);
 }

@@ -22,6 +22,7 @@ import {
   type PruneAnswer,
   type PruneRequest,
   type QueueStore,
+  type ReportStore,
   type Store,
   type StoreCapabilities,
   silentLogger,
@@ -46,6 +47,7 @@ import { count, list } from './list.ts';
 import { prune } from './prune.ts';
 import { readAll } from './queries.ts';
 import { queueStore } from './queues.ts';
+import { reportStore } from './reports.ts';
 import { Upkeep } from './upkeep.ts';
 import { workerStore } from './workers.ts';
 import { workflowStore } from './workflows.ts';
@@ -80,6 +82,7 @@ class PostgresStore implements Store {
   readonly capabilities: StoreCapabilities;
   readonly clock: Clock;
   readonly events: EventLog;
+  readonly reports: ReportStore;
   readonly queues: QueueStore;
   readonly limits: LimitStore;
   readonly workflows: WorkflowStore;
@@ -104,6 +107,7 @@ class PostgresStore implements Store {
       pruneLagMs,
     };
     this.events = eventLog(base);
+    this.reports = reportStore(base);
     this.queues = queueStore(base);
     this.limits = limitStore(base);
     this.workflows = workflowStore(base);

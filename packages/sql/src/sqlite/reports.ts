@@ -1,5 +1,5 @@
 import { type JsonObject, type Progress, progressAfter, type ReportAnswer, speaksFor } from '@waybill/core';
-import { encodeEvent } from './event-codec.ts';
+import { encodeEvent } from '../event-codec.ts';
 import type { Input } from './protocol.ts';
 import { headOf } from './rows.ts';
 import type { Session } from './session.ts';

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isForgotten } from '@waybill/core';
-import { decodeEvents } from './event-codec.ts';
+import { decodeEvents } from '../event-codec.ts';
 import { prepareAll, type Queries } from './queries.ts';
 
 /** A segment is read as a whole, so it stays small however much one transaction did. */

@@ -1,7 +1,9 @@
+-- A queue that does not keep forgets its completed jobs, and the events of an ordinary life.
 create table {schema}.queues (
   tenant text not null,
   name text not null,
   paused boolean not null default false,
+  keeps boolean not null default true,
   concurrency int,
   rate_limit int,
   rate_period_ms bigint,
@@ -10,6 +12,9 @@ create table {schema}.queues (
   discarded bigint not null default 0,
   primary key (tenant, name)
 );
+
+-- Nearly always empty: every flush asks it.
+create index queues_forgetful on {schema}.queues (tenant, name) where not keeps;
 
 -- Ends that were not added to their queue's totals yet: one row per flush, so that flushes do not wait for each other.
 create table {schema}.queue_totals (
@@ -114,6 +119,20 @@ create table {schema}.crons (
 );
 
 create index crons_due on {schema}.crons (next_at) where next_at is not null and enabled;
+
+-- What a run said of itself last; goes with its job.
+create table {schema}.progress (
+  tenant text not null,
+  id uuid not null,
+  run int not null,
+  number bigint not null,
+  sequence int not null,
+  fraction float8,
+  data text,
+  checkpoint text,
+  at bigint not null,
+  primary key (tenant, id)
+);
 
 create table {schema}.workers (
   tenant text not null,

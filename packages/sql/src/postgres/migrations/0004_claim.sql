@@ -57,6 +57,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   told json := json_build_object('worker_id', p_worker_id);
+  forgetful text[] := {schema}.forgetful_v1(p_tenant);
 begin
   return query
   with u as (
@@ -92,7 +93,8 @@ begin
           'job.started', r.id, r.type, r.queue, r.run, r.attempt, r.version, p_now, told, 'server', p_tenant
         )
       end)::text, ',') || ']'
-    from r having count(*) > 0
+    from r where forgetful is null or r.queue <> all (forgetful)
+    having count(*) > 0
   ),
   x as (
     insert into {schema}.limit_starts (tenant, key, at, starts)

@@ -1,3 +1,35 @@
+-- Forgets completed jobs of one tenant whose living rows are gone, with their keys.
+create function {schema}.forget_v1(p_tenant text, p_ids uuid[]) returns void
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  keys text[];
+  uniques text[];
+begin
+  with gone as (
+    delete from {schema}.job_bodies where tenant = p_tenant and id = any (p_ids)
+    returning idempotency_key, unique_key
+  )
+  select
+    array_agg(idempotency_key) filter (where idempotency_key is not null),
+    array_agg(unique_key) filter (where unique_key is not null)
+  into keys, uniques from gone;
+  delete from {schema}.progress where tenant = p_tenant and id = any (p_ids);
+  if keys is not null then
+    delete from {schema}.idempotency_keys where tenant = p_tenant and key = any (keys);
+  end if;
+  if uniques is not null then
+    -- Whoever holds the lock of a key waits for the row of its owner, which we have; so the key is not waited for.
+    delete from {schema}.unique_keys where tenant = p_tenant and key = any (array(
+      select key from {schema}.unique_keys
+      where tenant = p_tenant and key = any (uniques) and job_id = any (p_ids) for update skip locked
+    ));
+  end if;
+end
+$$;
+
 -- Ends runs of one tenant, each fenced by its lease, whose jobs have neither a limit nor dependents: the common end, and
 -- so the cheapest. During a run nobody but `extend` writes the row, so the rest of the end is what the row says.
 -- Answers the numbers (from 1) of those that it ended, or null when it ended all.
@@ -13,6 +45,8 @@ as $$
 declare
   ended int[];
   left_queues text[];
+  forgotten uuid[];
+  forgetful text[] := {schema}.forgetful_v1(p_tenant);
 begin
   with c as materialized (
     select * from rows from (
@@ -27,7 +61,7 @@ begin
   -- is said so that no planner takes the index of active jobs for the shorter way.
   m as materialized (
     select c.*, l.queue, l.place, l.attempt, l.worker_id, l.lease_ms, l.enqueued_at, l.started_at, l.expires_at,
-      l.retry_delay_ms
+      l.retry_delay_ms, c.state = 5 and forgetful is not null and l.queue = any (forgetful) as is_forgotten
     from c cross join lateral (
       select * from {schema}.jobs_live l
       where l.tenant = p_tenant and l.id = c.id and l.state + 0 = 4 and l.run = c.run and l.claim_id = c.claim_id
@@ -46,7 +80,7 @@ begin
       p_tenant, id, place, finished_at, version, run, attempt, state, coalesce(dead, false), claim_id, worker_id, outcome,
       lease_ms, enqueued_at, started_at, expires_at, retry_delay_ms, error_type, error_code,
       nullif(errors::text, 'null'), nullif(result::text, 'null')
-    from m
+    from m where not is_forgotten
   ),
   t as (
     insert into {schema}.queue_totals (tenant, queue, completed, cancelled, discarded)
@@ -60,12 +94,16 @@ begin
     insert into {schema}.event_segments (at, count, body)
     select p_at, sum(told),
       '[' || string_agg(substr(events::text, 2, length(events::text) - 2), ',') || ']'
-    from m having count(*) > 0
+    from m where not is_forgotten having count(*) > 0
   )
   select
     case when count(*) = cardinality(p_id) then null else coalesce(array_agg(m.n), '{}') end,
-    (select array_agg(t.queue) from t)
-  into ended, left_queues from m;
+    (select array_agg(t.queue) from t),
+    array_agg(m.id) filter (where m.is_forgotten)
+  into ended, left_queues, forgotten from m;
+  if forgotten is not null then
+    perform {schema}.forget_v1(p_tenant, forgotten);
+  end if;
   perform {schema}.tell_room_v1(p_tenant, left_queues);
   return ended;
 end

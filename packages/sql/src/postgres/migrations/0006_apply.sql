@@ -1,6 +1,7 @@
 -- Writes changes of one tenant, no two of one job, each if its row is what it expects: the run of the lease is under way
 -- (p_x_run, p_x_claim_id), or nobody wrote since the row was read (p_x_version, p_x_next_at, p_x_holds_slot). Answers
--- for each change that took effect its number (from 1), whether it did so before, and what its row was.
+-- for each change that took effect its number (from 1), whether it did so before, and what its row was. `p_kept_events`
+-- are those of the events that also a queue tells that forgets.
 create function {schema}.apply_v1(
   p_tenant text, p_id uuid[], p_queue text[], p_place bigint[], p_state smallint[], p_ready boolean[], p_next_at bigint[],
   p_version int[], p_run int[], p_attempt int[], p_claim_id text[], p_worker_id text[], p_lease_ms bigint[],
@@ -9,7 +10,8 @@ create function {schema}.apply_v1(
   p_expires_at bigint[], p_retry_delay_ms bigint[], p_errors json, p_error_type text[], p_error_code text[],
   p_result json, p_dead boolean[], p_limit_key text[], p_holds_slot boolean[], p_workflow_id text[],
   p_advance_pending boolean[], p_x_run int[], p_x_claim_id text[], p_x_version int[], p_x_next_at bigint[],
-  p_x_holds_slot boolean[], p_events json, p_event_counts int[], p_at bigint, p_wake text
+  p_x_holds_slot boolean[], p_events json, p_event_counts int[], p_kept_events json, p_kept_counts int[], p_at bigint,
+  p_wake text
 ) returns table (n int, repeated boolean, was smallint, held boolean)
 language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -24,6 +26,8 @@ declare
   was_ended boolean[];
   i int;
   ended record;
+  forgetful text[] := {schema}.forgetful_v1(p_tenant);
+  forgotten uuid[];
 begin
   -- Row by row in the order given, which is that of the ids: whoever locks several does so in the same order.
   select array_agg(l.state order by c.n), array_agg(l.holds_slot order by c.n), array_agg(false)
@@ -54,20 +58,25 @@ begin
   end loop;
 
   with c as materialized (
-    select *, state in (5, 7, 8) and not coalesce(advance_pending, false) as ends from rows from (
+    select
+      *, state in (5, 7, 8) and not coalesce(advance_pending, false) as ends,
+      case when forgetful is not null and queue = any (forgetful) then kept_told else all_told end as told,
+      case when forgetful is not null and queue = any (forgetful) then kept_events else all_events end as events,
+      state = 5 and workflow_id is null and forgetful is not null and queue = any (forgetful) as is_forgotten
+    from rows from (
       unnest(p_id), unnest(p_queue), unnest(p_place), unnest(p_state), unnest(p_ready), unnest(p_next_at),
       unnest(p_version), unnest(p_run), unnest(p_attempt), unnest(p_claim_id), unnest(p_worker_id), unnest(p_lease_ms),
       unnest(p_lease_until), unnest(p_outcome), unnest(p_timeout_ms), unnest(p_timeout_at), unnest(p_visibility_ms),
       unnest(p_enqueued_at), unnest(p_scheduled_at), unnest(p_started_at), unnest(p_finished_at), unnest(p_expires_at),
       unnest(p_retry_delay_ms), json_array_elements(p_errors), unnest(p_error_type), unnest(p_error_code),
       json_array_elements(p_result), unnest(p_dead), unnest(p_limit_key), unnest(p_holds_slot), unnest(p_workflow_id),
-      unnest(p_advance_pending), json_array_elements(p_events), unnest(p_event_counts), unnest(was_state),
-      unnest(was_ended)
+      unnest(p_advance_pending), json_array_elements(p_events), unnest(p_event_counts),
+      json_array_elements(p_kept_events), unnest(p_kept_counts), unnest(was_state), unnest(was_ended)
     ) as x (
       id, queue, place, state, ready, next_at, version, run, attempt, claim_id, worker_id, lease_ms, lease_until, outcome,
       timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at, started_at, finished_at, expires_at,
       retry_delay_ms, errors, error_type, error_code, result, dead, limit_key, holds_slot, workflow_id, advance_pending,
-      events, told, was, had_ended
+      all_events, all_told, kept_events, kept_told, was, had_ended
     )
     where was is not null
   ),
@@ -84,7 +93,7 @@ begin
       p_tenant, id, place, finished_at, version, coalesce(run, 0), coalesce(attempt, 0), state, coalesce(dead, false),
       claim_id, worker_id, outcome, lease_ms, enqueued_at, started_at, expires_at, retry_delay_ms, error_type, error_code,
       nullif(errors::text, 'null'), nullif(result::text, 'null')
-    from c where ends
+    from c where ends and not is_forgotten
     -- Of an end only one thing ever changes by itself.
     on conflict (tenant, id) do update set dead = excluded.dead
   ),
@@ -117,10 +126,16 @@ begin
     select p_tenant, queue, count(*) filter (where state = 5), count(*) filter (where state = 7),
       count(*) filter (where state = 8)
     from c where state in (5, 7, 8) and was not in (5, 7, 8) group by queue
+  ),
+  s as (
+    insert into {schema}.event_segments (at, count, body)
+    select p_at, sum(told), '[' || string_agg(substr(events::text, 2, length(events::text) - 2), ',') || ']'
+    from c where told > 0 having count(*) > 0
   )
-  insert into {schema}.event_segments (at, count, body)
-  select p_at, sum(told), '[' || string_agg(substr(events::text, 2, length(events::text) - 2), ',') || ']'
-  from c where told > 0 having count(*) > 0;
+  select array_agg(c.id) filter (where c.is_forgotten) into forgotten from c;
+  if forgotten is not null then
+    perform {schema}.forget_v1(p_tenant, forgotten);
+  end if;
 
   if true = any (was_ended) then
     delete from {schema}.job_ends e

@@ -21,6 +21,7 @@ begin
     delete from {schema}.job_bodies where tenant = of_tenant.tenant and id = any (of_tenant.ids);
     delete from {schema}.idempotency_keys where tenant = of_tenant.tenant and job_id = any (of_tenant.ids);
     delete from {schema}.unique_keys where tenant = of_tenant.tenant and job_id = any (of_tenant.ids);
+    delete from {schema}.progress where tenant = of_tenant.tenant and id = any (of_tenant.ids);
     delete from {schema}.edges where tenant = of_tenant.tenant and child = any (of_tenant.ids);
     removed := removed + cardinality(of_tenant.ids);
   end loop;

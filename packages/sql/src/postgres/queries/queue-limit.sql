@@ -9,4 +9,4 @@ insert into {schema}.queues (tenant, name, concurrency, rate_limit, rate_period_
 select $1, $2, $3::int, $4::int, $5::bigint from told
 on conflict (tenant, name) do update set
   concurrency = excluded.concurrency, rate_limit = excluded.rate_limit, rate_period_ms = excluded.rate_period_ms
-returning name, paused, concurrency, rate_limit, rate_period_ms
+returning name, paused, keeps, concurrency, rate_limit, rate_period_ms

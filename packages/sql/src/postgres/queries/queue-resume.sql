@@ -2,7 +2,7 @@
 -- Parameters: 1 tenant, 2 name.
 with changed as (
   update {schema}.queues set paused = false where tenant = $1 and name = $2
-  returning name, paused, concurrency, rate_limit, rate_period_ms
+  returning name, paused, keeps, concurrency, rate_limit, rate_period_ms
 ),
 told as materialized (select pg_notify({channel}, json_build_array($2::text)::text) from changed)
 select changed.* from changed cross join told

@@ -1,7 +1,7 @@
 -- A queue and how many of its jobs are in which state, up to a bound; totals count since it began.
 -- Parameters: 1 tenant, 2 name, 3 count at most.
 select
-  q.name, q.paused, q.concurrency, q.rate_limit, q.rate_period_ms,
+  q.name, q.paused, q.keeps, q.concurrency, q.rate_limit, q.rate_period_ms,
   (select count(*) from (
     select 1 from {schema}.jobs_live where tenant = $1 and queue = $2 and ready limit $3) j),
   (select count(*) from (
