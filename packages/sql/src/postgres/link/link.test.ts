@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { postgresUrl, tempLink } from '../testing/server.ts';
+import { postgresUrl, tempLink, tempSchema } from '../testing/server.ts';
 import { openLink } from './link.ts';
 
 test('rows come as arrays, int8 as number', async () => {
@@ -75,4 +76,18 @@ test('names of schemas that would need quoting are refused', async () => {
   for (const schema of ['', 'Upper', 'a-b', 'a"b', 'pg_own', 'x'.repeat(49)]) {
     await expect(openLink({ schema }), schema).rejects.toMatchObject({ code: 'invalid_request' });
   }
+});
+
+test('a script that waits for close is not ended by the runtime in the middle of it', async () => {
+  const module = new URL('../../../dist/postgres/index.js', import.meta.url).href;
+  const url = await postgresUrl();
+  const script = `
+    import { postgresStore } from ${JSON.stringify(module)};
+    const store = await postgresStore({ url: process.env.URL, schema: process.env.SCHEMA });
+    await store.ping();
+    await store.close();
+    console.log('closed');`;
+  const env = { ...process.env, URL: url, SCHEMA: tempSchema(url) };
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', env });
+  expect([child.status, child.stdout.trim()]).toEqual([0, 'closed']);
 });

@@ -140,8 +140,18 @@ class PostgresLink implements Link {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
+    this.#closed ??= this.#closeAwake();
     return this.#closed;
+  }
+
+  /** Idle connections keep no process alive, so it would end in the middle of waiting for them to close. */
+  async #closeAwake(): Promise<void> {
+    const awake = setInterval(() => {}, 1_000);
+    try {
+      await this.#close();
+    } finally {
+      clearInterval(awake);
+    }
   }
 
   /** Calls under way are waited for; those that wait for a server that is away are given up. */
