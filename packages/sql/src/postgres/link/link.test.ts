@@ -84,7 +84,7 @@ test('a script that waits for close is not ended by the runtime in the middle of
   const script = `
     import { postgresStore } from ${JSON.stringify(module)};
     const store = await postgresStore({ url: process.env.URL, schema: process.env.SCHEMA });
-    await store.ping();
+    await new Promise((resolve) => store.onWake(resolve));
     await store.close();
     console.log('closed');`;
   const env = { ...process.env, URL: url, SCHEMA: tempSchema(url) };
