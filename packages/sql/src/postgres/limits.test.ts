@@ -1,0 +1,50 @@
+import type { Store } from '@waybill/core';
+import { expect, test } from 'vitest';
+import { postgresStore } from './store.ts';
+import { postgresUrl, tempSchema, tempStore } from './testing/server.ts';
+import { add, claim, complete } from './testing/work.ts';
+
+const JOBS = 120;
+const MOST = 4;
+
+async function someStores(count: number): Promise<Store[]> {
+  const url = await postgresUrl();
+  const schema = tempSchema(url);
+  const stores: Store[] = [];
+  for (let made = 0; made < count; made += 1) {
+    stores.push(await tempStore(postgresStore, { url, schema, listen: false, poolSize: 4 }));
+  }
+  return stores;
+}
+
+/** Works until everything is done; answers the most that were ever active at once. */
+async function workOff(stores: readonly Store[], workers: number): Promise<number> {
+  let [done, most] = [0, 0];
+  const work = async (store: Store) => {
+    while (done < JOBS) {
+      const jobs = await claim(store, 3);
+      most = Math.max(most, await store.count({ tenant: '', states: ['active'] }, { atMost: 100 }));
+      await complete(store, jobs);
+      done += jobs.length;
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, (_, index) => work(stores[index % stores.length]!)));
+  return most;
+}
+
+test('guarantee 7: a key holds across processes and connections, and no slot is lost', {
+  timeout: 60_000,
+}, async () => {
+  const stores = await someStores(3);
+  await stores[0]!.limits.set('', 'k', { concurrency: MOST, rate: null }, stores[0]!.clock.now());
+  await Promise.all(stores.map((store) => add(store, JOBS / 3, { limitKey: 'k' })));
+  expect(await workOff(stores, 9)).toBeLessThanOrEqual(MOST);
+  expect(await stores[1]!.limits.get('', 'k')).toMatchObject({ holders: 0, parked: 0 });
+});
+
+test('guarantee 7: a queue’s limit holds across processes and connections', { timeout: 60_000 }, async () => {
+  const stores = await someStores(3);
+  await stores[0]!.queues.setLimit('', 'default', { concurrency: MOST, rate: null });
+  await Promise.all(stores.map((store) => add(store, JOBS / 3)));
+  expect(await workOff(stores, 9)).toBeLessThanOrEqual(MOST);
+});

@@ -1,0 +1,113 @@
+import { type Job, type Store, silentLogger } from '@waybill/core';
+import { jobIdAt, TEST_EPOCH, TestClock } from '@waybill/core/testing';
+import { expect, test } from 'vitest';
+import { openLink } from './link/link.ts';
+import { addDays, daysOf } from './partitions.ts';
+import { postgresStore } from './store.ts';
+import { execute, postgresUrl, tempClient, tempSchema, tempStore } from './testing/server.ts';
+import { add, claim, complete } from './testing/work.ts';
+
+const DAY_MS = 86_400_000;
+
+async function aStore() {
+  const url = await postgresUrl();
+  const schema = tempSchema(url);
+  const clock = new TestClock();
+  const store = await tempStore(postgresStore, { url, schema, clock, listen: false });
+  const tablesOf = async (table: string, job: Job) => {
+    const rows = await execute(url, `select tableoid::regclass::text from "${schema}".${table} where id = $1`, [
+      job.id,
+    ]);
+    return rows.map(([name]) => String(name).replace(`${schema}.`, ''));
+  };
+  const days = async () => {
+    const rows = await execute(
+      url,
+      `select c.relname from pg_class c where c.relnamespace = '"${schema}"'::regnamespace
+        and c.relkind = 'r' and c.relname ~ '^job_ends_2' order by 1`,
+    );
+    return rows.map(([name]) => String(name).slice('job_ends_'.length));
+  };
+  return { url, schema, clock, store, tablesOf, days };
+}
+
+const prune = (store: Store, finishedBefore: number, deadBefore = finishedBefore) =>
+  store.prune({ finishedBefore, deadBefore, eventsBefore: 0, limit: 1_000 });
+
+test('days have their partitions ahead of time, and the sweep goes on adding them', async () => {
+  const { clock, store, days } = await aStore();
+  expect(await days()).toEqual(['20300101', '20300102', '20300103', '20300104']);
+  await clock.advance(2 * DAY_MS);
+  await store.due({ now: clock.now(), limit: 1 });
+  expect((await days()).at(-1)).toBe('20300106');
+});
+
+test('a job is kept with those of its day; an id from elsewhere finds a place too', async () => {
+  const { store, tablesOf } = await aStore();
+  const [job] = await add(store, 1);
+  expect(await tablesOf('job_bodies', job!)).toEqual(['job_bodies_20300101']);
+  const [odd] = await add(store, 1, { id: jobIdAt(TEST_EPOCH - 900 * DAY_MS, 1) });
+  expect(await tablesOf('job_bodies', odd!)).toEqual(['job_bodies_other']);
+  await complete(store, await claim(store, 2));
+  expect(await tablesOf('job_ends', odd!)).toEqual(['job_ends_other']);
+  expect(await store.get([job!, odd!])).toMatchObject([{ state: 'completed' }, { state: 'completed' }]);
+});
+
+test('a day goes as a whole once all of its jobs have expired, with their keys', async () => {
+  const { clock, store, days } = await aStore();
+  await add(store, 50);
+  const [keyed] = await add(store, 1, { idempotencyKey: 'k' });
+  await complete(store, await claim(store, 100));
+  await clock.advance(DAY_MS);
+  const ended = clock.now();
+  expect(await prune(store, ended)).toMatchObject({ jobs: 51, more: false });
+  expect((await days())[0]).toBe('20300102');
+  expect(await store.get([keyed!])).toEqual([null]);
+  expect(await add(store, 1, { idempotencyKey: 'k' })).toHaveLength(1);
+});
+
+test('guarantee 1: a day stays while a job of it lives or ended inside the retention', async () => {
+  const { clock, store, days } = await aStore();
+  const [waiting] = await add(store, 1, { scheduledAt: clock.now() + 40 * DAY_MS });
+  const [slow] = await add(store, 1, { queue: 'slow' });
+  await add(store, 10);
+  await complete(store, await claim(store, 10));
+  await clock.advance(30 * DAY_MS);
+  await complete(store, await claim(store, 1, { queues: ['slow'] }));
+  await clock.advance(DAY_MS);
+  // Those that ended on the first day go by themselves; the two others do not.
+  expect(await prune(store, clock.now() - 2 * DAY_MS)).toMatchObject({ jobs: 10, more: false });
+  expect(await days()).toContain('20300101');
+  expect(await store.get([waiting!, slow!])).toMatchObject([{ state: 'scheduled' }, { state: 'completed' }]);
+});
+
+test('days are dropped under a reader’s feet only when it is gone', async () => {
+  const { clock, store, url, schema, days } = await aStore();
+  await add(store, 3);
+  await complete(store, await claim(store, 3));
+  await clock.advance(DAY_MS);
+  const reader = await tempClient(url);
+  await reader.query('begin');
+  await reader.query(`select count(*) from "${schema}".job_ends`);
+  expect(await prune(store, clock.now())).toMatchObject({ jobs: 0 });
+  expect(await days()).toContain('20300101');
+  await reader.query('commit');
+  expect(await prune(store, clock.now())).toMatchObject({ jobs: 3 });
+});
+
+test('a day that cannot be added now does not keep jobs from being inserted', async () => {
+  const { clock, store, url, schema } = await aStore();
+  const link = await openLink({ url, schema, clock, listen: false, migrate: false });
+  const reader = await tempClient(url);
+  await reader.query('begin');
+  await reader.query(`select count(*) from "${schema}".job_bodies`);
+  const later = clock.now() + 30 * DAY_MS;
+  await addDays(link, later, silentLogger);
+  const [job] = await add(store, 1, { id: jobIdAt(later, 1) });
+  expect(await store.get([job!])).toMatchObject([{ state: 'available' }]);
+  await reader.query('commit');
+  await addDays(link, later, silentLogger);
+  // The day of that job is taken by the partition that took it in; the days after it are not.
+  expect((await daysOf(link)).map(({ name }) => name)).not.toContain('20300131');
+  await link.close();
+});

@@ -1,0 +1,116 @@
+import type { Store } from '@waybill/core';
+import { settleChange, TestClock } from '@waybill/core/testing';
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { QUERY_NAMES, queryFiles, readQuery } from './queries.ts';
+import { postgresStore } from './store.ts';
+import { postgresUrl, tempSchema } from './testing/server.ts';
+import { add, claim, complete } from './testing/work.ts';
+
+const FLUSH = 100;
+const FINISHED = 2_000;
+
+interface Counters {
+  /** Rows that were found by walking a table. */
+  scanned: number;
+  /** Entries that were read in indexes. */
+  read: number;
+  /** Rows of ends that were fetched. */
+  ends: number;
+}
+
+/** A store on one connection, so that what it did can be read from the server's own counters. */
+async function watchedStore() {
+  const url = await postgresUrl();
+  const schema = tempSchema(url);
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  onTestFinished(() => pool.end());
+  const store = await postgresStore({ pool, schema, listen: false, clock: new TestClock() });
+  onTestFinished(() => store.close());
+  const read = async (): Promise<Counters> => {
+    await pool.query('select pg_stat_force_next_flush()');
+    const { rows } = await pool.query<Record<keyof Counters, string>>(
+      `select
+        coalesce(sum(seq_tup_read) filter (where relname ~ '^job'), 0) as scanned,
+        coalesce(sum(idx_tup_fetch) filter (where relname ~ '^job_ends'), 0) as ends,
+        (select coalesce(sum(idx_tup_read), 0) from pg_stat_user_indexes where schemaname = $1 and relname ~ '^job') as read
+      from pg_stat_user_tables where schemaname = $1`,
+      [schema],
+    );
+    const [row] = rows;
+    return { scanned: Number(row!.scanned), read: Number(row!.read), ends: Number(row!.ends) };
+  };
+  const counted = async (work: () => Promise<unknown>): Promise<Counters> => {
+    const before = await read();
+    await work();
+    const after = await read();
+    return { scanned: after.scanned - before.scanned, read: after.read - before.read, ends: after.ends - before.ends };
+  };
+  return { store, counted, analyze: () => pool.query('analyze') };
+}
+
+async function finishMany(store: Store): Promise<void> {
+  for (let done = 0; done < FINISHED; done += 500) {
+    await add(store, 500);
+    await complete(store, await claim(store, 500));
+  }
+}
+
+/** When the planner was told of the tables: each moment makes it believe something that will not last. */
+const MOMENTS: [string, (store: Store, analyze: () => Promise<unknown>) => Promise<void>][] = [
+  ['never', async () => {}],
+  ['when nothing lived', async (_, analyze) => void (await analyze())],
+  [
+    'when thousands were ready and none active',
+    async (store, analyze) => {
+      await add(store, 3_000, { queue: 'crowd' });
+      await analyze();
+    },
+  ],
+];
+
+test.each(MOMENTS)(
+  'hot paths go by key, whatever the planner believes: told %s',
+  { timeout: 60_000 },
+  async (_, tell) => {
+    const { store, counted, analyze } = await watchedStore();
+    await finishMany(store);
+    await tell(store, analyze);
+    // A worker that ran before has plans from then.
+    await complete(store, await claim(store, 0 + (await add(store, 3)).length));
+    await add(store, 1_000);
+
+    const paths: [string, () => Promise<unknown>][] = [
+      ['insert', () => add(store, FLUSH, { queue: 'other' })],
+      ['claim', () => claim(store, FLUSH)],
+    ];
+    for (const [name, work] of paths) {
+      const { scanned, read, ends } = await counted(work);
+      expect({ name, scanned, ends }).toEqual({ name, scanned: 0, ends: 0 });
+      expect(read, name).toBeLessThan(FLUSH * 10);
+    }
+    const [first, second] = [await claim(store, FLUSH), await claim(store, FLUSH)];
+    const beat = (id: string) => ({ tenant: '', id, by: 'anyone', leaseMs: null, now: store.clock.now() }) as const;
+    const failed = { kind: 'failed', error: { code: 'boom', message: '' } } as const;
+    const later: [string, () => Promise<unknown>][] = [
+      ['extend', () => store.extend(first.map(({ id }) => beat(id)))],
+      ['settle', () => complete(store, first)],
+      ['retry', () => store.apply(second.map((job) => settleChange(job, failed, store.clock.now())))],
+      ['get', () => store.get(second)],
+    ];
+    for (const [name, work] of later) {
+      const { scanned, read, ends } = await counted(work);
+      expect({ name, scanned, ends }).toEqual({ name, scanned: 0, ends: 0 });
+      expect(read, name).toBeLessThan(FLUSH * 10);
+    }
+  },
+);
+
+test('every file in the folder is used and says what its parameters are', () => {
+  expect(queryFiles().sort()).toEqual([...QUERY_NAMES].sort());
+  for (const name of QUERY_NAMES) {
+    const text = readQuery(name);
+    expect(text, name).toMatch(/^-- /);
+    expect(/\$\d/.test(text), name).toBe(/^-- Parameters/m.test(text));
+  }
+});
