@@ -1,4 +1,5 @@
 import { type Clock, type Logger, type Store, WaybillError } from '@waybill/core';
+import { postgresOptions } from './postgres-address.ts';
 
 export interface OpenOptions {
   logger?: Logger;
@@ -21,6 +22,11 @@ export async function openStore(address: string, options: OpenOptions = {}): Pro
         ...options,
       });
     }
+    case 'postgres':
+    case 'postgresql': {
+      const { postgresStore } = await import('@waybill/sql/postgres');
+      return postgresStore({ ...postgresOptions(address), ...options });
+    }
     default:
       throw badAddress(
         address,
@@ -37,7 +43,7 @@ function durabilityOf(address: string, query: string): 'full' | 'normal' {
 
 const badAddress = (address: string, why: string): WaybillError =>
   new WaybillError('invalid_request', `The store address '${withoutSecrets(address)}' cannot be used: ${why}.`, {
-    hint: 'Use an address like sqlite:./waybill.db or sqlite::memory:.',
+    hint: 'Use an address like sqlite:./waybill.db, sqlite::memory: or postgres://user@host/database.',
   });
 
 /** Addresses end up in messages and logs; passwords must not. */

@@ -5,6 +5,7 @@ import { checkClock, checkConnections, checkVersion, checkWritable } from './doc
 import { checkBloat, checkTransactions } from './doctor/tables.ts';
 import { errorOf } from './failures.ts';
 import { openLink } from './link.ts';
+import { schemaVersion } from './migrate.ts';
 import type { PostgresOptions } from './options.ts';
 
 export type { Check } from './doctor/check.ts';
@@ -38,6 +39,16 @@ export async function examinePostgres(options: PostgresOptions, limits: Partial<
     return checks;
   } finally {
     await patient.link.close();
+  }
+}
+
+/** The number of the last migration that ran; 0 where there is none. Changes nothing. */
+export async function postgresSchemaVersion(options: PostgresOptions): Promise<number> {
+  const link = await openLink({ ...options, migrate: false, listen: false });
+  try {
+    return await schemaVersion(link);
+  } finally {
+    await link.close();
   }
 }
 

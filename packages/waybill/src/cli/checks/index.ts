@@ -1,3 +1,4 @@
+import { isPostgres, postgresOptions } from '../../connect/postgres-address.ts';
 import type { Context } from '../context.ts';
 import { refusalOf } from '../report.ts';
 import { fileOf, isRemote } from '../store-address.ts';
@@ -23,6 +24,10 @@ const SLOW_MS = 250;
 /** From the ground up: without a file that can be written to, the store need not be asked. */
 export async function checkStore(context: Context): Promise<Check[]> {
   const { store } = context;
+  if (isPostgres(store)) {
+    const { examinePostgres } = await import('@waybill/sql/postgres');
+    return examinePostgres(postgresOptions(store));
+  }
   const checks: Check[] = [];
   const file = fileOf(store);
   if (file !== null) {
