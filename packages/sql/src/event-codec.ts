@@ -18,6 +18,22 @@ type Compact = [
   tenant?: string,
 ];
 
+/** Many events that differ in nothing but their jobs, which is what most flushes consist of. */
+type Grouped = [
+  mark: '*',
+  jobIds: string[],
+  type: JobEvent['type'],
+  jobType: string,
+  queue: string,
+  run: number,
+  attempt: number,
+  sequence: number,
+  at: number,
+  data: JsonObject,
+  source?: string,
+  tenant?: string,
+];
+
 const DEFAULT_SOURCE = 'server';
 const DEFAULT_TENANT = '';
 
@@ -30,8 +46,52 @@ export function encodeEvent(event: JobEvent): string {
   return JSON.stringify(compact);
 }
 
+/** By sequence, so that the events of each job keep their order however they are put together. */
+export function encodeEvents(events: readonly JobEvent[]): string[] {
+  const groups = new Map<string, JobEvent[]>();
+  for (const event of events) {
+    const { type, jobType, queue, run, attempt, sequence, at, data, source, tenant } = event;
+    const key = `${type}\n${run}.${attempt}.${sequence}.${at}\n${JSON.stringify([jobType, queue, data, source, tenant])}`;
+    const group = groups.get(key);
+    if (group) group.push(event);
+    else groups.set(key, [event]);
+  }
+  const inOrder = [...groups.values()].sort(([a], [b]) => a!.sequence - b!.sequence);
+  return inOrder.map((group) => (group.length === 1 ? encodeEvent(group[0]!) : encodeGroup(group)));
+}
+
+function encodeGroup(group: readonly JobEvent[]): string {
+  const { type, jobType, queue, run, attempt, sequence, at, data, source, tenant } = group[0]!;
+  const ids = group.map(({ jobId }) => jobId);
+  const grouped: Grouped = ['*', ids, type, jobType, queue, run, attempt, sequence, at, data];
+  if (tenant !== DEFAULT_TENANT || source !== DEFAULT_SOURCE) grouped.push(source, tenant);
+  return JSON.stringify(grouped);
+}
+
 export function decodeEvents(body: string): JobEvent[] {
-  return (JSON.parse(body) as Compact[]).map(decodeEvent);
+  return (JSON.parse(body) as (Compact | Grouped)[]).flatMap((one) =>
+    isGrouped(one) ? decodeGroup(one) : [decodeEvent(one)],
+  );
+}
+
+const isGrouped = (one: Compact | Grouped): one is Grouped => one[0] === '*';
+
+function decodeGroup([, jobIds, type, ...[jobType, queue, run, attempt, sequence, at, data, source, tenant]]: Grouped) {
+  return jobIds.map((id) =>
+    decodeEvent([
+      type,
+      id,
+      jobType,
+      queue,
+      run,
+      attempt,
+      sequence,
+      at,
+      data,
+      source ?? DEFAULT_SOURCE,
+      tenant ?? DEFAULT_TENANT,
+    ]),
+  );
 }
 
 function decodeEvent(compact: Compact): JobEvent {

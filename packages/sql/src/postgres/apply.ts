@@ -3,6 +3,7 @@ import { type Base, keyOf } from './base.ts';
 import { readyQueues } from './bell.ts';
 import { applyColumns, finishParameters, isPlainEnd } from './columns.ts';
 import { isUnclaimed, LimitBook } from './limit-book.ts';
+import { codeOf } from './link/failures.ts';
 import type { Queryable } from './link/link.ts';
 import { isId } from './rows.ts';
 import { lockKeys } from './unique-keys.ts';
@@ -54,23 +55,17 @@ function partsOf(wave: Part): [How, Part][] {
   ]);
 }
 
+/** finish_v1 has met a run that is over, or is another's. */
+const NOT_ALL_RUN = 'WB001';
+
 async function finish(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
-  const [row] = await base.link.query<[number[] | null]>(
-    base.sql.finish,
-    finishParameters(changes[0]!.job.tenant, changes),
-  );
-  const ended = row![0];
-  const answers = changes.map(() => APPLIED);
-  if (ended === null) return answers;
-  // Those whose run is over may have been settled before by the same call.
-  const done = new Set(ended);
-  const rest = changes.flatMap((_, index) => (done.has(index + 1) ? [] : [index]));
-  const others = await applyPlain(
-    base,
-    rest.map((index) => changes[index]!),
-  );
-  for (const [at, index] of rest.entries()) answers[index] = others[at]!;
-  return answers;
+  try {
+    await base.link.query(base.sql.finish, finishParameters(changes[0]!.job.tenant, changes));
+    return changes.map(() => APPLIED);
+  } catch (error) {
+    if (error instanceof Error && codeOf(error.cause) === NOT_ALL_RUN) return applyPlain(base, changes);
+    throw error;
+  }
 }
 
 async function applyPlain(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {

@@ -1,6 +1,6 @@
 // What a flush passes to the functions of the migrations, column by column and in the order of their parameters.
 import { type Change, isFinished, isForgotten, type Job, type JobEvent, type NewJob, rankOf } from '@waybill/core';
-import { encodeEvent, newestAt } from '../event-codec.ts';
+import { encodeEvent, encodeEvents, newestAt } from '../event-codec.ts';
 import { jsonArray, plainArray, textArray } from './arrays.ts';
 import { errorCodeCell, errorsCell, errorTypeCell, resultCell, stateCode } from './rows.ts';
 
@@ -18,8 +18,7 @@ const count = <T>(of: readonly T[], pick: (one: T) => number): string | null =>
 
 export const placeOf = ({ priority, seq }: Pick<Job, 'priority' | 'seq'>): string => rankOf(priority, seq);
 
-/** All but the last parameters of insert_v1. */
-export function insertColumns(tenant: string, jobs: readonly Job[]): Parameter[] {
+function insertColumns(tenant: string, jobs: readonly Job[]): Parameter[] {
   return [
     tenant,
     plain(jobs, (job) => job.id),
@@ -62,20 +61,28 @@ export function insertColumns(tenant: string, jobs: readonly Job[]): Parameter[]
   ];
 }
 
-/** The events of new jobs: newest time, queues, and for each of them number and list. */
-export function newEventCells(made: readonly NewJob[]): Parameter[] {
-  const byQueue = [
-    ...Map.groupBy(
-      made.filter(({ events }) => events.length > 0),
-      ({ job }) => job.queue,
-    ),
-  ];
-  const lists = byQueue.map(([, of]) => of.flatMap(({ events }) => events));
+export function insertParameters(
+  made: readonly NewJob[],
+  newQueues: readonly string[],
+  wake: string | null,
+): Parameter[] {
+  const jobs = made.map(({ job }) => job);
+  return [...insertColumns(jobs[0]!.tenant, jobs), textArray(newQueues), ...eventCells(made), wake];
+}
+
+/**
+ * The events of a flush whose parts go in or stay out together: newest time, and for each queue and kind its name, whether
+ * a queue that forgets leaves them out, their number and their list.
+ */
+function eventCells(told: readonly { job: Job; events: readonly JobEvent[] }[]): Parameter[] {
+  const events = told.flatMap((one) => one.events);
+  const lists = [...Map.groupBy(events, ({ queue, type }) => `${isForgotten(type)}${queue}`).values()];
   return [
-    newestAt(made),
-    textArray(byQueue.map(([queue]) => queue)),
+    newestAt(told),
+    textArray(lists.map(([first]) => first!.queue)),
+    plainArray(lists.map(([first]) => isForgotten(first!.type))),
     plainArray(lists.map(({ length }) => length)),
-    jsonArray(lists.map(eventList)),
+    jsonArray(lists.map((list) => `[${encodeEvents(list).join(',')}]`)),
   ];
 }
 
@@ -102,9 +109,7 @@ export function finishParameters(tenant: string, changes: readonly Change[]): Pa
     text(jobs, errorTypeCell),
     text(jobs, errorCodeCell),
     jsonArray(jobs.map(resultCell)),
-    jsonArray(changes.map(({ events }) => eventList(events))),
-    plain(changes, ({ events }) => events.length),
-    newestAt(changes),
+    ...eventCells(changes),
   ];
 }
 

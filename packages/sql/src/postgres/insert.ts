@@ -2,7 +2,7 @@ import type { InsertAnswer, InsertGroup, Job, NewJob } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
 import { type Base, despiteRivals, isDuplicate, keyOf } from './base.ts';
 import { readyQueues } from './bell.ts';
-import { insertColumns, newEventCells } from './columns.ts';
+import { insertParameters } from './columns.ts';
 import { get } from './get.ts';
 import { insertGuarded } from './insert-guarded.ts';
 import type { Queryable } from './link/link.ts';
@@ -91,13 +91,7 @@ export async function store(base: Base, to: Queryable, made: readonly NewJob[]):
   const { tenant } = jobs[0]!;
   const queues = new Set(jobs.map(({ queue }) => queue));
   const fresh = [...queues].filter((queue) => !knownQueues.has(keyOf(tenant, queue)));
-  const wake = bell.payload(readyQueues(jobs));
-  await to.query(sql.insert, [
-    ...insertColumns(tenant, jobs),
-    fresh.length === 0 ? null : textArray(fresh),
-    ...newEventCells(made),
-    wake,
-  ]);
+  await to.query(sql.insert, insertParameters(made, fresh, bell.payload(readyQueues(jobs))));
 }
 
 /** Answers for the groups that something keeps out. */

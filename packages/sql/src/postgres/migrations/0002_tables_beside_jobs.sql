@@ -144,6 +144,14 @@ create table {schema}.workers (
   primary key (tenant, id)
 );
 
+-- Packs long texts several times faster than the default does, where the server was built with it.
+do $$ begin
+  alter table {schema}.event_segments alter column body set compression lz4;
+  alter table {schema}.job_bodies alter column spec set compression lz4;
+  alter table {schema}.job_bodies_other alter column spec set compression lz4;
+exception when feature_not_supported then null;
+end $$;
+
 -- A whole job as rows.ts reads it: what lives, and what has ended.
 create view {schema}.live_jobs as
 select

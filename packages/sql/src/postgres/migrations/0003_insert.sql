@@ -12,7 +12,26 @@ as $$
   select array_agg(name) from {schema}.queues where tenant = p_tenant and not keeps
 $$;
 
--- Stores jobs of one tenant with their events, which come as one list for each queue. An id or an idempotency key that is taken fails the whole call (23505).
+-- Appends the events of a flush to the log: a list for each queue, and whether a queue that forgets leaves it out.
+create function {schema}.log_v1(
+  p_tenant text, p_at bigint, p_queues text[], p_forgettable boolean[], p_counts int[], p_events json
+) returns void
+language plpgsql
+set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  forgetful text[] := {schema}.forgetful_v1(p_tenant);
+begin
+  insert into {schema}.event_segments (at, count, body)
+  select p_at, sum(told), '[' || string_agg(substr(events::text, 2, length(events::text) - 2), ',') || ']'
+  from rows from (unnest(p_queues), unnest(p_forgettable), unnest(p_counts), json_array_elements(p_events))
+    as x (queue, forgettable, told, events)
+  where not (forgettable and forgetful is not null and queue = any (forgetful))
+  having count(*) > 0;
+end
+$$;
+
+-- Stores jobs of one tenant with their events. An id or an idempotency key that is taken fails the whole call (23505).
 create function {schema}.insert_v1(
   p_tenant text, p_id uuid[], p_type text[], p_queue text[], p_priority smallint[], p_place bigint[], p_state smallint[],
   p_ready boolean[], p_next_at bigint[], p_version int[], p_run int[], p_attempt int[], p_max_attempts int[],
@@ -21,14 +40,13 @@ create function {schema}.insert_v1(
   p_scheduled_at bigint[], p_started_at bigint[], p_expires_at bigint[], p_retry_delay_ms bigint[], p_errors json,
   p_error_type text[], p_error_code text[], p_idempotency_key text[], p_unique_key text[], p_limit_key text[],
   p_holds_slot boolean[], p_workflow_id text[], p_node text[], p_advance_pending boolean[], p_spec json,
-  p_new_queues text[], p_at bigint, p_event_queues text[], p_event_counts int[], p_events json, p_wake text
+  p_new_queues text[], p_at bigint, p_event_queues text[], p_event_forgettable boolean[], p_event_counts int[],
+  p_events json, p_wake text
 ) returns void
 language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
-declare
-  forgetful text[] := {schema}.forgetful_v1(p_tenant);
 begin
   if p_new_queues is not null then
     insert into {schema}.queues (tenant, name) select p_tenant, n from unnest(p_new_queues) n order by n
@@ -76,12 +94,7 @@ begin
     lease_until, timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at, started_at, expires_at,
     retry_delay_ms, limit_key, workflow_id, error_type, error_code, nullif(errors::text, 'null')
   from i;
-  -- Everything that tells of a new job belongs to an ordinary life.
-  insert into {schema}.event_segments (at, count, body)
-  select p_at, sum(told), '[' || string_agg(substr(events::text, 2, length(events::text) - 2), ',') || ']'
-  from rows from (unnest(p_event_queues), unnest(p_event_counts), json_array_elements(p_events)) as x (queue, told, events)
-  where forgetful is null or queue <> all (forgetful)
-  having count(*) > 0;
+  perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events);
   if p_wake is not null then
     perform pg_notify({channel}, p_wake);
   end if;

@@ -56,7 +56,7 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  told json := json_build_object('worker_id', p_worker_id);
+  by_worker json := json_build_object('worker_id', p_worker_id);
   forgetful text[] := {schema}.forgetful_v1(p_tenant);
 begin
   return query
@@ -84,16 +84,14 @@ begin
   ),
   s as (
     insert into {schema}.event_segments (at, count, body)
-    select p_now, count(*), '[' || string_agg((
-      case
-        when p_tenant = '' then json_build_array(
-          'job.started', r.id, r.type, r.queue, r.run, r.attempt, r.version, p_now, told
-        )
-        else json_build_array(
-          'job.started', r.id, r.type, r.queue, r.run, r.attempt, r.version, p_now, told, 'server', p_tenant
-        )
-      end)::text, ',') || ']'
-    from r where forgetful is null or r.queue <> all (forgetful)
+    select p_now, sum(g.told), '[' || string_agg(json_build_array(
+      '*', g.ids, 'job.started', g.type, g.queue, g.run, g.attempt, g.version, p_now, by_worker, 'server', p_tenant
+    )::text, ',') || ']'
+    from (
+      select r.type, r.queue, r.run, r.attempt, r.version, count(*) as told, array_agg(r.id) as ids
+      from r where forgetful is null or r.queue <> all (forgetful)
+      group by r.type, r.queue, r.run, r.attempt, r.version
+    ) g
     having count(*) > 0
   ),
   x as (

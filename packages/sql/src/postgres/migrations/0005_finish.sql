@@ -31,19 +31,19 @@ end
 $$;
 
 -- Ends runs of one tenant, each fenced by its lease, whose jobs have neither a limit nor dependents: the common end, and
--- so the cheapest. During a run nobody but `extend` writes the row, so the rest of the end is what the row says.
--- Answers the numbers (from 1) of those that it ended, or null when it ended all.
+-- so the cheapest. During a run nobody but `extend` writes the row, so the rest of the end is what the row says. The ids
+-- come in order, which is the order in which the rows are locked. A run that is over, or another's, is rare: it fails
+-- the whole call (WB001), and apply_v1 tells what is what.
 create function {schema}.finish_v1(
   p_tenant text, p_id uuid[], p_run int[], p_claim_id text[], p_state smallint[], p_version int[], p_outcome text[],
   p_finished_at bigint[], p_dead boolean[], p_errors json, p_error_type text[], p_error_code text[], p_result json,
-  p_events json, p_event_counts int[], p_at bigint
-) returns int[]
+  p_at bigint, p_event_queues text[], p_event_forgettable boolean[], p_event_counts int[], p_events json
+) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_mergejoin = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  ended int[];
+  ended int;
   left_queues text[];
   forgotten uuid[];
   forgetful text[] := {schema}.forgetful_v1(p_tenant);
@@ -52,24 +52,21 @@ begin
     select * from rows from (
       unnest(p_id), unnest(p_run), unnest(p_claim_id), unnest(p_state), unnest(p_version), unnest(p_outcome),
       unnest(p_finished_at), unnest(p_dead), json_array_elements(p_errors), unnest(p_error_type), unnest(p_error_code),
-      json_array_elements(p_result), json_array_elements(p_events), unnest(p_event_counts)
-    ) with ordinality as x (
-      id, run, claim_id, state, version, outcome, finished_at, dead, errors, error_type, error_code, result, events, told, n
+      json_array_elements(p_result)
+    ) as x (
+      id, run, claim_id, state, version, outcome, finished_at, dead, errors, error_type, error_code, result
     )
   ),
-  -- Row by row in the order given, which is that of the ids: whoever locks several does so in the same order. The state
-  -- is said so that no planner takes the index of active jobs for the shorter way.
-  m as materialized (
-    select c.*, l.queue, l.place, l.attempt, l.worker_id, l.lease_ms, l.enqueued_at, l.started_at, l.expires_at,
-      l.retry_delay_ms, c.state = 5 and forgetful is not null and l.queue = any (forgetful) as is_forgotten
-    from c cross join lateral (
-      select * from {schema}.jobs_live l
-      where l.tenant = p_tenant and l.id = c.id and l.state + 0 = 4 and l.run = c.run and l.claim_id = c.claim_id
-      for update
-    ) l
-  ),
+  -- The state is said so that no planner takes the index of active jobs for the shorter way.
   d as (
-    delete from {schema}.jobs_live where tenant = p_tenant and id = any (array(select m.id from m))
+    delete from {schema}.jobs_live l where l.tenant = p_tenant and l.id = any (p_id) and l.state + 0 = 4
+    returning l.id, l.run, l.claim_id, l.queue, l.place, l.attempt, l.worker_id, l.lease_ms, l.enqueued_at,
+      l.started_at, l.expires_at, l.retry_delay_ms
+  ),
+  m as materialized (
+    select c.*, d.queue, d.place, d.attempt, d.worker_id, d.lease_ms, d.enqueued_at, d.started_at, d.expires_at,
+      d.retry_delay_ms, c.state = 5 and forgetful is not null and d.queue = any (forgetful) as is_forgotten
+    from c join d on d.id = c.id and d.run = c.run and d.claim_id = c.claim_id
   ),
   e as (
     insert into {schema}.job_ends (
@@ -88,23 +85,17 @@ begin
       count(*) filter (where state = 8)
     from m group by queue
     returning queue
-  ),
-  -- From `m`, so that the number of the segment is drawn when all rows are locked.
-  s as (
-    insert into {schema}.event_segments (at, count, body)
-    select p_at, sum(told),
-      '[' || string_agg(substr(events::text, 2, length(events::text) - 2), ',') || ']'
-    from m where not is_forgotten having count(*) > 0
   )
-  select
-    case when count(*) = cardinality(p_id) then null else coalesce(array_agg(m.n), '{}') end,
-    (select array_agg(t.queue) from t),
-    array_agg(m.id) filter (where m.is_forgotten)
+  select count(*), (select array_agg(t.queue) from t), array_agg(m.id) filter (where m.is_forgotten)
   into ended, left_queues, forgotten from m;
+  if ended < cardinality(p_id) then
+    raise exception 'A run is over, or has another lease.' using errcode = 'WB001';
+  end if;
+  -- Now that all rows are locked: the number of the segment is what orders the events of a job.
+  perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events);
   if forgotten is not null then
     perform {schema}.forget_v1(p_tenant, forgotten);
   end if;
   perform {schema}.tell_room_v1(p_tenant, left_queues);
-  return ended;
 end
 $$;
