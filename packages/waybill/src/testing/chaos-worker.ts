@@ -1,0 +1,19 @@
+import { openSync, writeSync } from 'node:fs';
+import { engine } from '@waybill/core';
+import { postgresStore } from '@waybill/sql/postgres';
+import { connectionTo } from '../sdk/connect.ts';
+import { type ChaosSettings, chaosTask } from './chaos-task.ts';
+
+/** A worker in a process of its own, to be killed. It notes its runs in a file, since that survives it. */
+const { url, schema, notes, leaseMs } = JSON.parse(process.argv[2]!) as ChaosSettings;
+const file = openSync(notes, 'a');
+
+const chaos = chaosTask((kind, { id, run }) => {
+  // One write of a short line to a file that is only appended to is not mixed up with those of other processes.
+  writeSync(file, `${JSON.stringify({ kind, id, run, at: Date.now() })}\n`);
+  process.send?.(kind);
+});
+
+const store = await postgresStore({ url, schema });
+const waybill = connectionTo(engine({ store, sweepEveryMs: 200 }));
+waybill.work([chaos], { concurrency: 8, leaseMs, heartbeatMs: Math.floor(leaseMs / 3), stopOn: ['SIGTERM'] });

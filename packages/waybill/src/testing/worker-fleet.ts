@@ -1,0 +1,74 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** The processes that work, each of which may be killed and replaced. */
+export class WorkerFleet {
+  readonly #entry: string;
+  readonly #settings: string;
+  readonly #alive = new Set<ChildProcess>();
+  readonly #watchers = new Set<() => void>();
+  #ended = 0;
+  /** How a process ended that was not told to. */
+  #death: Error | undefined;
+
+  /** `entry` is the built file of the worker, relative to the built tests. */
+  constructor(entry: string, settings: object) {
+    this.#entry = fileURLToPath(new URL(`../../dist/testing/${entry}`, import.meta.url));
+    this.#settings = JSON.stringify(settings);
+  }
+
+  /** Runs that came to their end, as far as was told. */
+  get ended(): number {
+    return this.#ended;
+  }
+
+  start(): void {
+    const child = fork(this.#entry, [this.#settings], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.#alive.add(child);
+    child.on('message', (kind) => {
+      if (kind === 'end') this.#ended += 1;
+      for (const look of this.#watchers) look();
+    });
+    child.on('exit', (code, signal) => {
+      if (this.#alive.delete(child)) this.#death = new Error(`A worker died: code ${code}, signal ${signal}.`);
+      for (const look of this.#watchers) look();
+    });
+  }
+
+  /** Kills one without a warning, and starts another in its place. */
+  killOne(choose: (count: number) => number): void {
+    const child = [...this.#alive][choose(this.#alive.size)]!;
+    this.#alive.delete(child);
+    child.kill('SIGKILL');
+    this.start();
+  }
+
+  /** Resolves when that many more runs have ended; rejects when a worker died that should not have. */
+  progress(runs: number): Promise<void> {
+    const goal = this.#ended + runs;
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (this.#ended < goal && this.#death === undefined) return;
+        this.#watchers.delete(look);
+        if (this.#death) reject(this.#death);
+        else resolve();
+      };
+      this.#watchers.add(look);
+      look();
+    });
+  }
+
+  /** Answers the exit codes. */
+  async stop(signal: NodeJS.Signals): Promise<(number | null)[]> {
+    const children = [...this.#alive];
+    this.#alive.clear();
+    const exits = children.map(async (child) => {
+      const exit = once(child, 'exit');
+      child.kill(signal);
+      const [code] = (await exit) as [number | null];
+      return code;
+    });
+    return Promise.all(exits);
+  }
+}
