@@ -5,7 +5,8 @@
 -- States: 1 scheduled, 2 available, 3 pending, 4 active, 5 completed, 6 retryable, 7 cancelled, 8 discarded.
 -- `place` is the rank of rank.ts, kept also while the job cannot be claimed; `ready` says that it can. `queue`,
 -- `limit_key`, `workflow_id`, `timeout_ms` and `visibility_ms` are copies of what the body has. A finished node stays
--- here until its dependents were looked at; only then it becomes an end.
+-- here until its dependents were looked at; only then it becomes an end. Where the queue forgets its completed jobs, the
+-- body is here too, from `created_at` to `spec`, so that a job that completes costs one row and not two.
 create table {schema}.jobs_live (
   tenant text not null,
   id uuid not null,
@@ -40,6 +41,14 @@ create table {schema}.jobs_live (
   error_code text,
   errors text,
   result text,
+  created_at bigint,
+  max_attempts int,
+  priority smallint,
+  type text,
+  idempotency_key text,
+  unique_key text,
+  node text,
+  spec text,
   primary key (tenant, id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
@@ -52,9 +61,7 @@ create index jobs_due_waiting on {schema}.jobs_live (next_at) where state <> 4 a
 create index jobs_parked on {schema}.jobs_live (tenant, limit_key, place)
   where state = 2 and not ready and limit_key is not null;
 create index jobs_pending on {schema}.jobs_live (tenant, id) where state = 3;
--- The nodes that a workflow still waits for.
-create index jobs_unfinished on {schema}.jobs_live (tenant, workflow_id)
-  where workflow_id is not null and finished_at is null;
+create index jobs_workflow on {schema}.jobs_live (tenant, workflow_id) where workflow_id is not null;
 
 -- What never changes.
 create table {schema}.job_bodies (

@@ -155,12 +155,14 @@ end $$;
 -- A whole job as rows.ts reads it: what lives, and what has ended.
 create view {schema}.live_jobs as
 select
-  l.tenant, l.id, b.type, b.queue, b.priority, l.place % 10000000000000000 as seq, l.state, l.next_at, l.version, l.run,
-  l.attempt, b.max_attempts, l.claim_id, l.worker_id, l.lease_ms, l.lease_until, l.outcome, l.timeout_ms, l.timeout_at,
-  l.visibility_ms, b.created_at, l.enqueued_at, l.scheduled_at, l.started_at, l.finished_at, l.expires_at,
-  l.retry_delay_ms, l.errors, l.result, l.dead, b.idempotency_key, b.unique_key, l.limit_key, l.holds_slot,
-  b.workflow_id, b.node, l.advance_pending, b.spec, l.error_type, l.error_code, l.ready, l.place
-from {schema}.jobs_live l join {schema}.job_bodies b on b.tenant = l.tenant and b.id = l.id;
+  l.tenant, l.id, coalesce(l.type, b.type) as type, l.queue, coalesce(l.priority, b.priority) as priority,
+  l.place % 10000000000000000 as seq, l.state, l.next_at, l.version, l.run, l.attempt,
+  coalesce(l.max_attempts, b.max_attempts) as max_attempts, l.claim_id, l.worker_id, l.lease_ms, l.lease_until, l.outcome, l.timeout_ms, l.timeout_at,
+  l.visibility_ms, coalesce(l.created_at, b.created_at) as created_at, l.enqueued_at, l.scheduled_at, l.started_at, l.finished_at, l.expires_at,
+  l.retry_delay_ms, l.errors, l.result, l.dead, coalesce(l.idempotency_key, b.idempotency_key) as idempotency_key,
+  coalesce(l.unique_key, b.unique_key) as unique_key, l.limit_key, l.holds_slot, l.workflow_id,
+  coalesce(l.node, b.node) as node, l.advance_pending, coalesce(l.spec, b.spec) as spec, l.error_type, l.error_code, l.ready, l.place
+from {schema}.jobs_live l left join {schema}.job_bodies b on l.spec is null and b.tenant = l.tenant and b.id = l.id;
 
 create view {schema}.ended_jobs as
 select

@@ -47,6 +47,8 @@ language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
+declare
+  forgetful text[] := {schema}.forgetful_v1(p_tenant);
 begin
   if p_new_queues is not null then
     insert into {schema}.queues (tenant, name) select p_tenant, n from unnest(p_new_queues) n order by n
@@ -57,7 +59,7 @@ begin
     select p_tenant, k, i from unnest(p_idempotency_key, p_id) as x(k, i) where k is not null order by k;
   end if;
   with i as materialized (
-    select * from rows from (
+    select *, forgetful is not null and queue = any (forgetful) as has_own_body from rows from (
       unnest(p_id), unnest(p_type), unnest(p_queue), unnest(p_priority), unnest(p_place), unnest(p_state),
       unnest(p_ready), unnest(p_next_at), unnest(p_version), unnest(p_run), unnest(p_attempt), unnest(p_max_attempts),
       unnest(p_claim_id), unnest(p_worker_id), unnest(p_lease_ms), unnest(p_lease_until), unnest(p_outcome),
@@ -81,18 +83,23 @@ begin
     select
       p_tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key,
       unique_key, limit_key, workflow_id, node, spec::text
-    from i
+    from i where not has_own_body
   )
   insert into {schema}.jobs_live (
     tenant, id, queue, place, next_at, version, run, attempt, state, ready, holds_slot, advance_pending, dead, claim_id,
     worker_id, outcome, lease_ms, lease_until, timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at,
-    started_at, expires_at, retry_delay_ms, limit_key, workflow_id, error_type, error_code, errors
+    started_at, expires_at, retry_delay_ms, limit_key, workflow_id, error_type, error_code, errors, created_at,
+    max_attempts, priority, type, idempotency_key, unique_key, node, spec
   )
   select
     p_tenant, id, queue, place, next_at, version, coalesce(run, 0), coalesce(attempt, 0), state, ready,
     coalesce(holds_slot, false), coalesce(advance_pending, false), false, claim_id, worker_id, outcome, lease_ms,
     lease_until, timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at, started_at, expires_at,
-    retry_delay_ms, limit_key, workflow_id, error_type, error_code, nullif(errors::text, 'null')
+    retry_delay_ms, limit_key, workflow_id, error_type, error_code, nullif(errors::text, 'null'),
+    case when has_own_body then created_at end, case when has_own_body then max_attempts end,
+    case when has_own_body then priority end, case when has_own_body then type end,
+    case when has_own_body then idempotency_key end, case when has_own_body then unique_key end,
+    case when has_own_body then node end, case when has_own_body then spec::text end
   from i;
   perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events);
   if p_wake is not null then

@@ -72,10 +72,14 @@ begin
   ),
   r as materialized (
     -- One by one: as a join it might begin with all bodies.
-    select u.*, b.type, b.priority, b.max_attempts, b.created_at, b.idempotency_key, b.unique_key, b.node, b.spec
-    from u cross join lateral (
-      select * from {schema}.job_bodies b where b.tenant = p_tenant and b.id = u.id limit 1
-    ) b
+    select u.*, coalesce(u.type, b.type) as b_type, coalesce(u.priority, b.priority) as b_priority,
+      coalesce(u.max_attempts, b.max_attempts) as b_max_attempts, coalesce(u.created_at, b.created_at) as b_created_at,
+      coalesce(u.idempotency_key, b.idempotency_key) as b_idempotency_key,
+      coalesce(u.unique_key, b.unique_key) as b_unique_key, coalesce(u.node, b.node) as b_node,
+      coalesce(u.spec, b.spec) as b_spec
+    from u left join lateral (
+      select * from {schema}.job_bodies b where u.spec is null and b.tenant = p_tenant and b.id = u.id limit 1
+    ) b on true
   ),
   k as (
     insert into {schema}.claims (tenant, claim_id, at, ids)
@@ -88,9 +92,9 @@ begin
       '*', g.ids, 'job.started', g.type, g.queue, g.run, g.attempt, g.version, p_now, by_worker, 'server', p_tenant
     )::text, ',') || ']'
     from (
-      select r.type, r.queue, r.run, r.attempt, r.version, count(*) as told, array_agg(r.id) as ids
+      select r.b_type as type, r.queue, r.run, r.attempt, r.version, count(*) as told, array_agg(r.id) as ids
       from r where forgetful is null or r.queue <> all (forgetful)
-      group by r.type, r.queue, r.run, r.attempt, r.version
+      group by r.b_type, r.queue, r.run, r.attempt, r.version
     ) g
     having count(*) > 0
   ),
@@ -99,11 +103,11 @@ begin
     select p_tenant, r.limit_key, p_now, count(*) from r where r.limit_key is not null group by r.limit_key
   )
   select
-    r.tenant, r.id, r.type, r.queue, r.priority, r.place % 10000000000000000, r.state, r.next_at, r.version, r.run,
-    r.attempt, r.max_attempts, r.claim_id, r.worker_id, r.lease_ms, r.lease_until, r.outcome, r.timeout_ms,
-    r.timeout_at, r.visibility_ms, r.created_at, r.enqueued_at, r.scheduled_at, r.started_at, r.finished_at,
-    r.expires_at, r.retry_delay_ms, r.errors, r.result, r.dead, r.idempotency_key, r.unique_key, r.limit_key,
-    r.holds_slot, r.workflow_id, r.node, r.advance_pending, r.spec, r.error_type, r.error_code, r.ready, r.place
+    r.tenant, r.id, r.b_type, r.queue, r.b_priority, r.place % 10000000000000000, r.state, r.next_at, r.version, r.run,
+    r.attempt, r.b_max_attempts, r.claim_id, r.worker_id, r.lease_ms, r.lease_until, r.outcome, r.timeout_ms,
+    r.timeout_at, r.visibility_ms, r.b_created_at, r.enqueued_at, r.scheduled_at, r.started_at, r.finished_at,
+    r.expires_at, r.retry_delay_ms, r.errors, r.result, r.dead, r.b_idempotency_key, r.b_unique_key, r.limit_key,
+    r.holds_slot, r.workflow_id, r.b_node, r.advance_pending, r.b_spec, r.error_type, r.error_code, r.ready, r.place
   from r;
 end
 $$;

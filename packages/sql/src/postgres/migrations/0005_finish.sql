@@ -1,32 +1,19 @@
 -- Forgets completed jobs of one tenant whose living rows are gone, with their keys.
-create function {schema}.forget_v1(p_tenant text, p_ids uuid[]) returns void
+create function {schema}.forget_v1(p_tenant text, p_ids uuid[], p_have_bodies boolean) returns void
 language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
-declare
-  keys text[];
-  uniques text[];
 begin
-  with gone as (
-    delete from {schema}.job_bodies where tenant = p_tenant and id = any (p_ids)
-    returning idempotency_key, unique_key
-  )
-  select
-    array_agg(idempotency_key) filter (where idempotency_key is not null),
-    array_agg(unique_key) filter (where unique_key is not null)
-  into keys, uniques from gone;
+  if p_have_bodies then
+    delete from {schema}.job_bodies where tenant = p_tenant and id = any (p_ids);
+  end if;
   delete from {schema}.progress where tenant = p_tenant and id = any (p_ids);
-  if keys is not null then
-    delete from {schema}.idempotency_keys where tenant = p_tenant and key = any (keys);
-  end if;
-  if uniques is not null then
-    -- Whoever holds the lock of a key waits for the row of its owner, which we have; so the key is not waited for.
-    delete from {schema}.unique_keys where tenant = p_tenant and key = any (array(
-      select key from {schema}.unique_keys
-      where tenant = p_tenant and key = any (uniques) and job_id = any (p_ids) for update skip locked
-    ));
-  end if;
+  delete from {schema}.idempotency_keys where job_id = any (p_ids) and tenant = p_tenant;
+  -- Whoever holds the lock of a key waits for the row of its owner, which we have; so the key is not waited for.
+  delete from {schema}.unique_keys where tenant = p_tenant and key = any (array(
+    select key from {schema}.unique_keys where job_id = any (p_ids) and tenant = p_tenant for update skip locked
+  ));
 end
 $$;
 
@@ -46,6 +33,7 @@ declare
   ended int;
   left_queues text[];
   forgotten uuid[];
+  have_bodies boolean;
   forgetful text[] := {schema}.forgetful_v1(p_tenant);
 begin
   with c as materialized (
@@ -61,11 +49,13 @@ begin
   d as (
     delete from {schema}.jobs_live l where l.tenant = p_tenant and l.id = any (p_id) and l.state + 0 = 4
     returning l.id, l.run, l.claim_id, l.queue, l.place, l.attempt, l.worker_id, l.lease_ms, l.enqueued_at,
-      l.started_at, l.expires_at, l.retry_delay_ms
+      l.started_at, l.expires_at, l.retry_delay_ms, l.timeout_ms, l.visibility_ms, l.limit_key, l.workflow_id,
+      l.created_at, l.max_attempts, l.priority, l.type, l.idempotency_key, l.unique_key, l.node, l.spec
   ),
   m as materialized (
     select c.*, d.queue, d.place, d.attempt, d.worker_id, d.lease_ms, d.enqueued_at, d.started_at, d.expires_at,
-      d.retry_delay_ms, c.state = 5 and forgetful is not null and d.queue = any (forgetful) as is_forgotten
+      d.retry_delay_ms, c.state = 5 and forgetful is not null and d.queue = any (forgetful) as is_forgotten,
+      d.spec is not null as had_own_body
     from c join d on d.id = c.id and d.run = c.run and d.claim_id = c.claim_id
   ),
   e as (
@@ -79,6 +69,17 @@ begin
       nullif(errors::text, 'null'), nullif(result::text, 'null')
     from m where not is_forgotten
   ),
+  -- What ends and is not forgotten gets a body of its own.
+  b as (
+    insert into {schema}.job_bodies (
+      tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key, unique_key,
+      limit_key, workflow_id, node, spec
+    )
+    select
+      p_tenant, d.id, d.created_at, d.max_attempts, d.priority, d.type, d.queue, d.timeout_ms, d.visibility_ms,
+      d.idempotency_key, d.unique_key, d.limit_key, d.workflow_id, d.node, d.spec
+    from d join m on m.id = d.id where d.spec is not null and not m.is_forgotten
+  ),
   t as (
     insert into {schema}.queue_totals (tenant, queue, completed, cancelled, discarded)
     select p_tenant, queue, count(*) filter (where state = 5), count(*) filter (where state = 7),
@@ -86,15 +87,17 @@ begin
     from m group by queue
     returning queue
   )
-  select count(*), (select array_agg(t.queue) from t), array_agg(m.id) filter (where m.is_forgotten)
-  into ended, left_queues, forgotten from m;
+  select
+    count(*), (select array_agg(t.queue) from t), array_agg(m.id) filter (where m.is_forgotten),
+    bool_or(m.is_forgotten and not m.had_own_body)
+  into ended, left_queues, forgotten, have_bodies from m;
   if ended < cardinality(p_id) then
     raise exception 'A run is over, or has another lease.' using errcode = 'WB001';
   end if;
   -- Now that all rows are locked: the number of the segment is what orders the events of a job.
   perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events);
   if forgotten is not null then
-    perform {schema}.forget_v1(p_tenant, forgotten);
+    perform {schema}.forget_v1(p_tenant, forgotten, have_bodies);
   end if;
   perform {schema}.tell_room_v1(p_tenant, left_queues);
 end

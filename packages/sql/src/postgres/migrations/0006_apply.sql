@@ -83,6 +83,18 @@ begin
   d as (
     delete from {schema}.jobs_live
     where tenant = p_tenant and id = any (array(select c.id from c where c.ends and not c.had_ended))
+    returning *
+  ),
+  -- What ends and is not forgotten gets a body of its own.
+  b as (
+    insert into {schema}.job_bodies (
+      tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key, unique_key,
+      limit_key, workflow_id, node, spec
+    )
+    select
+      p_tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key,
+      unique_key, limit_key, workflow_id, node, spec
+    from d where spec is not null and id <> all (array(select c.id from c where c.is_forgotten))
   ),
   e as (
     insert into {schema}.job_ends (
@@ -134,7 +146,7 @@ begin
   )
   select array_agg(c.id) filter (where c.is_forgotten) into forgotten from c;
   if forgotten is not null then
-    perform {schema}.forget_v1(p_tenant, forgotten);
+    perform {schema}.forget_v1(p_tenant, forgotten, true);
   end if;
 
   if true = any (was_ended) then
