@@ -55,7 +55,7 @@ export function engine(options: EngineOptions): Waybill {
     tick: (cron: CronRecord, tick: number) => enqueuer.makeTick(cron, tick),
   };
   const maintenance: Maintenance = new Maintenance(resolved, makers, onChanged);
-  const settler = new Settler({ store, transport, rows, held, logger });
+  const settler = new Settler({ store, transport, rows, held, logger, onRepeated: (job) => onChanged([job]) });
   const heartbeats = new Heartbeats({ store, transport, logger });
   const reporter = new Reporter({ store, rows, heartbeats, onTold: () => written.ring() });
   const claimer = new Claimer({ store, transport, held, logger, leaseMs, onClaimed: (job) => onChanged([job]) });

@@ -73,6 +73,7 @@ export {
 } from './store/queues.ts';
 export type * from './store/reports.ts';
 export type * from './store/store.ts';
+export type { StoreWithin, Transaction } from './store/within.ts';
 export {
   WORKER_DIRECTIVES,
   type WorkerBeat,

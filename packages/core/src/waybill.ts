@@ -10,6 +10,7 @@ import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
 import type { LimitInfo } from './store/limits.ts';
 import type { JobFilter, JobQuery, Page } from './store/query.ts';
 import type { QueueInfo, QueueKeep, QueueStats } from './store/queues.ts';
+import type { Transaction } from './store/within.ts';
 import type { WorkerDirective, WorkerInfo } from './store/workers.ts';
 import type { WorkflowRecord, WorkflowState } from './store/workflows.ts';
 
@@ -35,11 +36,19 @@ interface InTenant {
   tenant?: string;
 }
 
+interface InTransaction {
+  /**
+   * A transaction of the caller's own, in the database of the store: what the call does is part of it, and is rolled
+   * back with it. Only PostgreSQL, and only without a server in between; refused with `unsupported` elsewhere.
+   */
+  within?: Transaction;
+}
+
 export interface Jobs {
-  /** Durable before it answers. With a known idempotency key it answers the first job and `created: false`. */
+  /** Durable before it answers, or with the commit of `within`. With a known idempotency key it answers the first job and `created: false`. */
   enqueue(request: JobRequest, context?: EnqueueContext): Promise<{ job: Job; created: boolean }>;
   /** All or nothing. */
-  enqueueMany(requests: readonly JobRequest[], context?: InTenant): Promise<Job[]>;
+  enqueueMany(requests: readonly JobRequest[], context?: InTenant & InTransaction): Promise<Job[]>;
   get(id: string, context?: InTenant): Promise<Job>;
   list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> }): Promise<Page<Job>>;
   claim(request: ClaimCall): Promise<Lease[]>;
@@ -55,7 +64,7 @@ export interface Jobs {
   activate(id: string, context?: InTenant): Promise<Job>;
 }
 
-export interface EnqueueContext extends InTenant {
+export interface EnqueueContext extends InTenant, InTransaction {
   idempotencyKey?: string;
 }
 
@@ -106,7 +115,7 @@ export interface HeartbeatAnswer {
   now: number;
 }
 
-export interface SettleCall extends InTenant, Fence {
+export interface SettleCall extends InTenant, InTransaction, Fence {
   id: string;
   outcome: Outcome;
 }
@@ -180,7 +189,7 @@ export interface CronRequest {
 /** Graphs of jobs. */
 export interface Workflows {
   /** A chain, group, batch or any graph, in the words of the HTTP interface. All of it is stored, or nothing. */
-  create(request: unknown, context?: InTenant): Promise<WorkflowInfo>;
+  create(request: unknown, context?: InTenant & InTransaction): Promise<WorkflowInfo>;
   get(id: string, context?: InTenant): Promise<WorkflowInfo>;
   list(
     query: InTenant & { states?: readonly WorkflowState[]; limit: number; cursor?: string },

@@ -69,3 +69,17 @@ test('what cannot be sent is refused before it is', async () => {
       code: 'invalid_request',
     });
 });
+
+test('a transaction of the caller is refused before anything is sent, and the refusal says what to do', async () => {
+  const { jobs, workflows } = client(() => {
+    throw new Error('Something was sent.');
+  });
+  const within = { query: async () => ({ rows: [] }) };
+  const request = { type: 'test.job', args: [] };
+  const refused = { code: 'unsupported', hint: expect.stringContaining('PostgreSQL') };
+  await expect(jobs.enqueue(request, { within })).rejects.toMatchObject(refused);
+  await expect(jobs.enqueueMany([request], { within })).rejects.toMatchObject(refused);
+  await expect(workflows.create({ type: 'chain', steps: [request] }, { within })).rejects.toMatchObject(refused);
+  const outcome = { kind: 'completed', result: null } as const;
+  await expect(jobs.settle({ id: 'x', outcome, within })).rejects.toMatchObject(refused);
+});

@@ -196,3 +196,11 @@ export function refuseTenant(context: { tenant?: string | undefined } | undefine
   if (context?.tenant === undefined || context.tenant === '') return;
   throw invalid('A remote client works for the tenant of its key: it takes no tenant.');
 }
+
+/** A transaction lives on a connection to the database, and there is none here. */
+export function refuseWithin(context: { within?: unknown } | undefined): void {
+  if (context?.within === undefined) return;
+  const message = 'A remote client cannot take part in a transaction of the caller.';
+  const hint = "Connect to the PostgreSQL database itself, or leave 'within' out and call after the commit.";
+  throw new RemoteError({ code: 'unsupported', message, hint });
+}

@@ -2,7 +2,7 @@ import type { Job, JobRequest, Jobs } from '@waybill/core';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
 import { path } from './address.ts';
-import { type Calls, refuseTenant } from './calls.ts';
+import { type Calls, refuseTenant, refuseWithin } from './calls.ts';
 import { newJobId } from './job-id.ts';
 import { invalid, RemoteError } from './remote-error.ts';
 
@@ -28,6 +28,7 @@ export function enqueueing(calls: Calls): Pick<Jobs, 'enqueue' | 'enqueueMany'> 
 
   const enqueue: Jobs['enqueue'] = async (request, context) => {
     refuseTenant(context);
+    refuseWithin(context);
     const named = name(request);
     const key = context?.idempotencyKey;
     if (key !== undefined && !KEY.test(key))
@@ -51,6 +52,7 @@ export function enqueueing(calls: Calls): Pick<Jobs, 'enqueue' | 'enqueueMany'> 
 
   const enqueueMany: Jobs['enqueueMany'] = async (requests, context) => {
     refuseTenant(context);
+    refuseWithin(context);
     const all = requests.map(name);
     const repeats = repetitions();
     try {

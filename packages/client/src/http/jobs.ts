@@ -4,7 +4,7 @@ import type { WireJob } from '../job-wire.ts';
 import { progressFromWire, type WireProgress } from '../progress-wire.ts';
 import { toRfc3339 } from '../time.ts';
 import { path, type QueryValues } from './address.ts';
-import { type Calls, refuseTenant } from './calls.ts';
+import { type Calls, refuseTenant, refuseWithin } from './calls.ts';
 import { claiming } from './claim.ts';
 import { enqueueing } from './enqueue.ts';
 import { RemoteError } from './remote-error.ts';
@@ -49,6 +49,7 @@ export function jobs(calls: Calls): Jobs {
     },
     settle: async (call) => {
       refuseTenant(call);
+      refuseWithin(call);
       // Without a token a repetition might settle the run of somebody else.
       const repeatable = call.leaseToken !== undefined;
       return jobOf(calls.call('POST', settlePath(call), { body: settleBody(call), repeatable }));

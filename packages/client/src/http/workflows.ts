@@ -1,7 +1,7 @@
 import type { WorkflowInfo, Workflows } from '@waybill/core';
 import { type WireWorkflow, workflowFromWire, workflowInfoFromWire } from '../workflow-wire.ts';
 import { path } from './address.ts';
-import { type Calls, refuseTenant } from './calls.ts';
+import { type Calls, refuseTenant, refuseWithin } from './calls.ts';
 import { jobPage } from './jobs.ts';
 
 const WORKFLOWS = '/ojs/v1/workflows';
@@ -21,6 +21,7 @@ export function workflows(calls: Calls): Workflows {
   return {
     create: async (request, context) => {
       refuseTenant(context);
+      refuseWithin(context);
       return infoOf(calls.call('POST', WORKFLOWS, { body: request }));
     },
     get: async (id, context) => {

@@ -87,3 +87,21 @@ test('a pending job waits to be activated, a scheduled one for its time', async 
   const leases = await waybill.jobs.claim({ queues: ['default'], count: 10 });
   expect(leases.map((lease) => lease.job.id)).toEqual([pending, later]);
 });
+
+test('a store that knows no transactions of others refuses them, and stores nothing', async () => {
+  const { waybill, enqueue, claimOne } = testEngine();
+  const within = { query: async () => ({ rows: [] }) };
+  const request = { type: 'test.job', args: [] };
+  const refused = { code: 'unsupported', hint: expect.stringContaining('PostgreSQL') };
+  await expect(waybill.jobs.enqueue(request, { within })).rejects.toMatchObject(refused);
+  await expect(waybill.jobs.enqueueMany([request], { within })).rejects.toMatchObject(refused);
+  const chain = { type: 'chain', steps: [request] };
+  await expect(waybill.workflows.create(chain, { within })).rejects.toMatchObject(refused);
+  expect((await waybill.jobs.list({ limit: 1 })).items).toEqual([]);
+
+  const id = await enqueue();
+  const { token } = await claimOne();
+  const settle = { id, leaseToken: token, outcome: { kind: 'completed', result: null } } as const;
+  await expect(waybill.jobs.settle({ ...settle, within })).rejects.toMatchObject(refused);
+  expect((await waybill.jobs.get(id)).state).toBe('active');
+});

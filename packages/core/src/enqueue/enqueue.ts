@@ -6,6 +6,7 @@ import { sequence } from '../job/rank.ts';
 import type { CronRecord } from '../store/crons.ts';
 import type { InsertAnswer, InsertGroup, NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
+import { storeWithin, type Transaction } from '../store/within.ts';
 import type { EnqueueContext, Jobs } from '../waybill.ts';
 import { Candidate } from './candidate.ts';
 import { checkEnvelope, checkPlain } from './envelope.ts';
@@ -43,7 +44,7 @@ export class Enqueuer {
 
   readonly enqueue: Jobs['enqueue'] = async (request, context = {}) => {
     const placement = { tenant: context.tenant ?? '', idempotencyKey: checkKey(context) };
-    const [answer] = await this.#insertAll([this.#candidate(request, placement, null)]);
+    const [answer] = await this.#insertAll([this.#candidate(request, placement, null)], context.within);
     return answer!;
   };
 
@@ -52,7 +53,8 @@ export class Enqueuer {
     if (requests.length > MAX_BATCH)
       throw invalidField('jobs', `must have at most ${MAX_BATCH} items.`, { max: MAX_BATCH });
     const placement = { tenant: context.tenant ?? '' };
-    const answers = await this.#insertAll(requests.map((request, index) => this.#candidate(request, placement, index)));
+    const candidates = requests.map((request, index) => this.#candidate(request, placement, index));
+    const answers = await this.#insertAll(candidates, context.within);
     return answers.map(({ job }) => job);
   };
 
@@ -74,10 +76,17 @@ export class Enqueuer {
     });
   }
 
-  async insert(group: InsertGroup): Promise<InsertAnswer> {
+  async insert(group: InsertGroup, within?: Transaction): Promise<InsertAnswer> {
+    if (within) return this.#insertWithin(group, within);
     const answer = await this.#inserts.run(group);
     if (answer.status === 'inserted') this.#onInserted(answer.jobs);
     return answer;
+  }
+
+  /** By itself, since no other call may share its fate; and nobody is told, since it may never come to be. */
+  async #insertWithin(group: InsertGroup, within: Transaction): Promise<InsertAnswer> {
+    const [answer] = await storeWithin(this.#store, within).insert([group]);
+    return answer!;
   }
 
   idle(): Promise<void> {
@@ -92,12 +101,15 @@ export class Enqueuer {
   }
 
   /** All or nothing. Whoever meets the owner of a unique key decides about it and all try again. */
-  async #insertAll(candidates: readonly Candidate[]): Promise<{ job: Job; created: boolean }[]> {
+  async #insertAll(
+    candidates: readonly Candidate[],
+    within: Transaction | undefined,
+  ): Promise<{ job: Job; created: boolean }[]> {
     for (let round = 0; round < MAX_ROUNDS + candidates.length; round += 1) {
       const open = candidates.filter(({ existing }) => existing === undefined);
       if (open.length > 0) {
         const group = { jobs: open.map((candidate) => candidate.born) };
-        const answer = await this.insert(group);
+        const answer = await this.insert(group, within);
         if (answer.status === 'inserted')
           open.forEach((candidate, index) => {
             candidate.stored = answer.jobs[index]!;

@@ -1,5 +1,6 @@
 import type { HeldJobs } from '../claim/held-jobs.ts';
 import { jobNotFound, type RowWriter } from '../commit/row-writer.ts';
+import { rowsWithin } from '../commit/rows-within.ts';
 import { WaybillError } from '../errors.ts';
 import type { Job } from '../job/job.ts';
 import { holdsLease, type LeaseToken, parseToken } from '../job/lease.ts';
@@ -8,6 +9,7 @@ import { transition } from '../job/transition.ts';
 import type { Logger } from '../logger.ts';
 import type { Expectation } from '../store/apply.ts';
 import type { Store } from '../store/store.ts';
+import { storeWithin } from '../store/within.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { SettleCall } from '../waybill.ts';
 import { refusal } from './refusal.ts';
@@ -18,6 +20,8 @@ interface SettlerParts {
   rows: RowWriter;
   held: HeldJobs;
   logger: Logger;
+  /** A run that was settled before: by a call whose answer got lost, or in a transaction that has committed since. */
+  onRepeated(job: Job): void;
 }
 
 /** Between our read and our write a heartbeat, a cancel or the sweep may come in; then we look again. */
@@ -32,27 +36,30 @@ export class Settler {
   }
 
   async settle(call: SettleCall): Promise<Job> {
-    const { tenant = '', id, outcome } = call;
+    const { tenant = '', id, within } = call;
+    const { rows, held, store } = this.#parts;
     const token = call.leaseToken === undefined ? undefined : parseToken(call.leaseToken);
-    const job = await this.#write(tenant, id, outcome, token, call.workerId);
-    this.#parts.held.forget(tenant, id);
-    if (token?.receipt !== undefined) await this.#ack(job, token.receipt);
+    const job = await this.#write(call, token, within ? rowsWithin(storeWithin(store, within)) : rows);
+    held.forget(tenant, id);
+    // Before the commit the message must stay; whoever settles after it, as a repetition, deletes it.
+    if (token?.receipt !== undefined && !within) await this.#ack(job, token.receipt);
     return job;
   }
 
   async #write(
-    tenant: string,
-    id: string,
-    outcome: Outcome,
+    { tenant = '', id, outcome, workerId, within }: SettleCall,
     token: LeaseToken | undefined,
-    workerId: string | undefined,
+    rows: Pick<RowWriter, 'read' | 'write'>,
   ): Promise<Job> {
-    const { rows, held, store } = this.#parts;
+    const { held, store, onRepeated } = this.#parts;
     let job: Job | null = (token && held.find(tenant, id, token)) ?? null;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       job ??= await rows.read({ tenant, id });
       if (job === null) throw jobNotFound(id);
-      if (token && isRepeat(job, token, outcome)) return job;
+      if (token && isRepeat(job, token, outcome)) {
+        if (!within) onRepeated(job);
+        return job;
+      }
       const after = maySpeak(job, token, workerId)
         ? transition(job, { do: 'settle', outcome }, store.clock.now())
         : null;

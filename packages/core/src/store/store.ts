@@ -11,6 +11,7 @@ import type { PruneAnswer, PruneRequest } from './prune.ts';
 import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from './query.ts';
 import type { QueueStore } from './queues.ts';
 import type { ReportStore } from './reports.ts';
+import type { StoreWithin, Transaction } from './within.ts';
 import type { WorkerStore } from './workers.ts';
 import type { WorkflowStore } from './workflows.ts';
 
@@ -67,6 +68,9 @@ export interface Store {
   readonly workflows: WorkflowStore;
   readonly workers: WorkerStore;
   readonly crons: CronStore;
+
+  /** Only of stores that keep their rows where a caller may have a transaction of its own. */
+  within?(transaction: Transaction): StoreWithin;
 
   /** Returns a function that ends the subscription. */
   onWake(listener: WakeListener): () => void;

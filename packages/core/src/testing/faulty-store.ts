@@ -40,6 +40,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
 
   const { events, reports, queues, limits, workflows, workers, crons } = store;
   return {
+    ...(store.within && { within: (transaction) => store.within!(transaction) }),
     capabilities: store.capabilities,
     clock: store.clock,
     insert: faulty('insert', (groups) => store.insert(groups)),

@@ -8,6 +8,7 @@ import type { Job, JobState } from '../job/job.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Edge, NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
+import type { Transaction } from '../store/within.ts';
 import type { WorkflowRecord } from '../store/workflows.ts';
 import type { WorkflowInfo, Workflows } from '../waybill.ts';
 import { plant } from './plant.ts';
@@ -47,7 +48,7 @@ export function workflows({ store, rows, enqueuer }: WorkflowParts): Workflows {
     return { ...record, completed, failed, cancelled };
   }
 
-  async function create(request: unknown, tenant: string): Promise<WorkflowInfo> {
+  async function create(request: unknown, tenant: string, transaction?: Transaction): Promise<WorkflowInfo> {
     const { nodes, ...shape } = checkWorkflow(request);
     const now = store.clock.now();
     for (const [name, callback] of Object.entries(shape.callbacks))
@@ -62,16 +63,15 @@ export function workflows({ store, rows, enqueuer }: WorkflowParts): Workflows {
       ...{ tenant, id, type: shape.type, name: shape.name, state: 'running', failurePolicy: shape.failurePolicy },
       ...{ callbacks: shape.callbacks as unknown as JsonObject, total: nodes.length, createdAt: now, finishedAt: null },
     };
-    await insert({ ...planted, workflow: { create: record } });
+    await insert({ ...planted, workflow: { create: record } }, transaction);
     return { ...record, completed: 0, failed: 0, cancelled: 0 };
   }
 
-  async function insert(group: {
-    jobs: NewJob[];
-    edges: Edge[];
-    workflow: { create: WorkflowRecord } | { join: string };
-  }): Promise<void> {
-    const answer = await enqueuer.insert(group);
+  async function insert(
+    group: { jobs: NewJob[]; edges: Edge[]; workflow: { create: WorkflowRecord } | { join: string } },
+    transaction?: Transaction,
+  ): Promise<void> {
+    const answer = await enqueuer.insert(group, transaction);
     if (answer.status === 'inserted') return;
     if (answer.status === 'closed') throw new WaybillError('conflict', 'Only a running workflow takes new nodes.');
     const mine = group.jobs[answer.index]!.job;
@@ -147,7 +147,7 @@ export function workflows({ store, rows, enqueuer }: WorkflowParts): Workflows {
   }
 
   return {
-    create: (request, { tenant = '' } = {}) => create(request, tenant),
+    create: (request, { tenant = '', within: transaction } = {}) => create(request, tenant, transaction),
     get: async (id, { tenant = '' } = {}) => infoOf(await mustGet(tenant, id)),
     list: ({ tenant = '', ...query }) => store.workflows.list({ tenant, ...query }),
     nodes: async (id, { tenant = '', ...query }) => {

@@ -10,9 +10,9 @@ export interface Base {
   /** The files of `queries`, with the schema filled in. */
   readonly sql: Statements;
   readonly floors: Floors;
-  readonly bell: Bell;
+  readonly bell: Pick<Bell, 'payload' | 'ready' | 'close'>;
   /** Queues that are known to have their row; tenant and name as one key. */
-  readonly knownQueues: Set<string>;
+  readonly knownQueues: { has(queue: string): boolean; add(queue: string): void };
 }
 
 /** Two texts as one map key; neither can pretend to be part of the other, since names have no line ends. */

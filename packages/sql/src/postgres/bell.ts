@@ -15,7 +15,7 @@ const MOST_REMEMBERED = 1_000;
 export class Bell {
   readonly #link: Link;
   readonly #floors: Floors;
-  readonly #notify: (payload: string) => Promise<unknown>;
+  readonly #notify: (payload: string | null) => Promise<unknown>;
   readonly #rungAt = new Map<string, number>();
   readonly #waiting = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
@@ -39,7 +39,7 @@ export class Bell {
       } else this.#waiting.add(queue);
     }
     if (this.#waiting.size > 0) this.#timer ??= setTimeout(() => this.#ringLate(), QUIET_MS).unref();
-    return fresh.length === 0 ? null : payloadOf(fresh);
+    return payloadOf(fresh);
   }
 
   /** After the commit, so that a listener that claims at once finds the jobs. */
@@ -71,7 +71,10 @@ export class Bell {
 export const readyQueues = (jobs: readonly Job[]): string[] =>
   jobs.filter((job) => job.rank !== null).map((job) => job.queue);
 
-function payloadOf(queues: readonly string[]): string {
-  const text = JSON.stringify(queues);
+/** What a notification tells of these queues; null where there are none. */
+export function payloadOf(queues: Iterable<string>): string | null {
+  const names = [...new Set(queues)];
+  if (names.length === 0) return null;
+  const text = JSON.stringify(names);
   return Buffer.byteLength(text) > MOST_BYTES ? ANY_QUEUE : text;
 }

@@ -50,6 +50,7 @@ export const QUERY_NAMES = [
   'queue-resume',
   'queue-stats',
   'queue-unlimit',
+  'queues-note',
   'segment-append',
   'segment-shorten',
   'segments-after',

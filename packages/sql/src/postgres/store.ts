@@ -25,7 +25,9 @@ import {
   type ReportStore,
   type Store,
   type StoreCapabilities,
+  type StoreWithin,
   silentLogger,
+  type Transaction,
   type WakeListener,
   type WorkerStore,
   type WorkflowStore,
@@ -49,6 +51,7 @@ import { readAll } from './queries.ts';
 import { queueStore } from './queues.ts';
 import { reportStore } from './reports.ts';
 import { Upkeep } from './upkeep.ts';
+import { storeWithin } from './within.ts';
 import { workerStore } from './workers.ts';
 import { workflowStore } from './workflows.ts';
 
@@ -154,6 +157,10 @@ class PostgresStore implements Store {
 
   prune(request: PruneRequest): Promise<PruneAnswer> {
     return prune(this.#base, request, this.capabilities.pruneLagMs);
+  }
+
+  within(transaction: Transaction): StoreWithin {
+    return storeWithin(this.#base, transaction);
   }
 
   onWake(listener: WakeListener): () => void {
