@@ -16,7 +16,7 @@ const PRODUCERS = 6;
 /** Jobs that wait at most; the producers pause above it. */
 const BACKLOG = 300;
 /** Each fault comes so often, in random order. */
-const ROUNDS = 4;
+const ROUNDS = 6;
 const SEED = Number(process.env.WAYBILL_CHAOS_SEED ?? Date.now() % 1_000_000);
 
 const folder = mkdtempSync(path.join(tmpdir(), 'waybill-chaos-'));
@@ -38,7 +38,7 @@ function randomFrom(seed: number): (bound: number) => number {
   };
 }
 
-const FAULTS = ['restart', 'crash', 'terminate', 'kill'] as const;
+const FAULTS = ['restart', 'crash', 'terminate', 'kill', 'pause'] as const;
 
 /** Everything that can go wrong, one after another, each after some work was done since the last. */
 async function chaos(fleet: WorkerFleet, random: (bound: number) => number): Promise<void> {
@@ -49,7 +49,8 @@ async function chaos(fleet: WorkerFleet, random: (bound: number) => number): Pro
     if (fault === 'restart') await server.restart();
     else if (fault === 'crash') await server.crash();
     else if (fault === 'terminate') await terminateSome(random);
-    else fleet.killOne(random);
+    else if (fault === 'kill') fleet.killOne(random);
+    else fleet.pauseOne(random);
   }
   await fleet.progress(100);
 }
@@ -164,6 +165,7 @@ function checkEvents(events: readonly LoggedEvent[]): void {
       expect(holder, `run ${event.run} began while another was live`).toBeUndefined();
       holder = event;
     } else if (ENDS_A_RUN.has(event.type)) {
+      expect(event.run, 'only the run that is live can end').toBe(holder?.run);
       if (event.type === 'job.lease_expired') expect(event.at - holder!.at).toBeGreaterThanOrEqual(LEASE_MS);
       holder = undefined;
     }

@@ -17,3 +17,4 @@ const chaos = chaosTask((kind, { id, run }) => {
 const store = await postgresStore({ url, schema });
 const waybill = connectionTo(engine({ store, sweepEveryMs: 200 }));
 waybill.work([chaos], { concurrency: 8, leaseMs, heartbeatMs: Math.floor(leaseMs / 3), stopOn: ['SIGTERM'] });
+process.send?.('ready');

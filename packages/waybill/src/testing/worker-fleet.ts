@@ -6,8 +6,10 @@ import { fileURLToPath } from 'node:url';
 export class WorkerFleet {
   readonly #entry: string;
   readonly #settings: string;
-  readonly #alive = new Set<ChildProcess>();
+  /** Each with its first word, after which it knows what SIGTERM means. */
+  readonly #alive = new Map<ChildProcess, Promise<unknown>>();
   readonly #watchers = new Set<() => void>();
+  #paused: ChildProcess | undefined;
   #ended = 0;
   /** How a process ended that was not told to. */
   #death: Error | undefined;
@@ -25,7 +27,7 @@ export class WorkerFleet {
 
   start(): void {
     const child = fork(this.#entry, [this.#settings], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    this.#alive.add(child);
+    this.#alive.set(child, once(child, 'message'));
     child.on('message', (kind) => {
       if (kind === 'end') this.#ended += 1;
       for (const look of this.#watchers) look();
@@ -38,10 +40,17 @@ export class WorkerFleet {
 
   /** Kills one without a warning, and starts another in its place. */
   killOne(choose: (count: number) => number): void {
-    const child = [...this.#alive][choose(this.#alive.size)]!;
+    const child = this.#choose(choose);
     this.#alive.delete(child);
     child.kill('SIGKILL');
     this.start();
+  }
+
+  /** Lets the one that was paused before go on, and pauses another: a machine that sleeps, a process without memory. */
+  pauseOne(choose: (count: number) => number): void {
+    this.#paused?.kill('SIGCONT');
+    this.#paused = this.#choose(choose);
+    this.#paused.kill('SIGSTOP');
   }
 
   /** Resolves when that many more runs have ended; rejects when a worker died that should not have. */
@@ -59,11 +68,17 @@ export class WorkerFleet {
     });
   }
 
+  #choose(choose: (count: number) => number): ChildProcess {
+    return [...this.#alive.keys()][choose(this.#alive.size)]!;
+  }
+
   /** Answers the exit codes. */
   async stop(signal: NodeJS.Signals): Promise<(number | null)[]> {
+    this.#paused?.kill('SIGCONT');
     const children = [...this.#alive];
     this.#alive.clear();
-    const exits = children.map(async (child) => {
+    const exits = children.map(async ([child, firstWord]) => {
+      if (signal !== 'SIGKILL') await firstWord;
       const exit = once(child, 'exit');
       child.kill(signal);
       const [code] = (await exit) as [number | null];
