@@ -169,8 +169,8 @@ export interface Workflows {
   list(
     query: InTenant & { states?: readonly WorkflowState[]; limit: number; cursor?: string },
   ): Promise<Page<WorkflowRecord>>;
-  /** The jobs of the workflow, newest first. */
-  nodes(id: string, query: InTenant & { limit: number; cursor?: string }): Promise<Page<Job>>;
+  /** The jobs of the workflow, newest first; its callbacks are among them, without a name. */
+  nodes(id: string, query: InTenant & { limit: number; cursor?: string }): Promise<Page<WorkflowNode>>;
   /** New nodes for a running workflow; `depends_on` may name old ones. */
   addNodes(id: string, nodes: unknown, context?: InTenant): Promise<WorkflowInfo>;
   /** No further node starts; running ones are lost to their workers. */
@@ -183,6 +183,11 @@ export interface WorkflowInfo extends WorkflowRecord {
   completed: number;
   failed: number;
   cancelled: number;
+}
+
+export interface WorkflowNode extends Job {
+  /** Names of the nodes that it waits for, as far as they are still kept. */
+  dependsOn: string[];
 }
 
 export interface Workers {
