@@ -44,7 +44,7 @@ export interface Jobs {
   claim(request: ClaimCall): Promise<Lease[]>;
   heartbeat(request: HeartbeatCall): Promise<HeartbeatAnswer>;
   settle(request: SettleCall): Promise<Job>;
-  /** Ends a job that has not finished; its worker learns of it by its next heartbeat. */
+  /** Ends a job that has not finished; its worker learns of it by the event, or by its next heartbeat. */
   cancel(id: string, context?: InTenant & { by?: string; reason?: string }): Promise<Job>;
   /** Lets a pending job start. */
   activate(id: string, context?: InTenant): Promise<Job>;

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { testEngine } from '@waybill/core/testing';
 import { createApp, serve } from '@waybill/server';
@@ -87,6 +88,29 @@ describe.each([
     const waiting = waybill.wait(cancelled);
     await waybill.jobs.cancel(cancelled.id);
     await expect(waiting).rejects.toThrow('it was cancelled');
+  });
+
+  it('tells a running handler at once that its job was cancelled', async () => {
+    const waybill = await open();
+    const turns = new EventEmitter();
+    const endless = task('endless.one', {
+      run: (_, { signal }) =>
+        new Promise((resolve) => {
+          turns.emit('begun');
+          signal.addEventListener('abort', () => resolve(turns.emit('aborted', signal.reason)));
+        }),
+    });
+    // No heartbeat comes by itself before this test is over.
+    waybill.work([endless], { leaseMs: 600_000, heartbeatMs: 300_000 });
+    // The first one begins to be watched while it runs, the second one is watched from its start.
+    for (const _ of [1, 2]) {
+      const begun = once(turns, 'begun');
+      const { id } = await waybill.enqueue(endless);
+      await begun;
+      const aborted = once(turns, 'aborted');
+      await waybill.jobs.cancel(id);
+      expect(await aborted).toMatchObject([{ code: 'lease_lost' }]);
+    }
   });
 
   it('answers the first job for a repeated idempotency key', async () => {

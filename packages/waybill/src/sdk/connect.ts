@@ -92,7 +92,8 @@ export function connectionTo(port: Waybill, { logger, clock = systemClock }: Con
       return resultOf(await untilFinished(port, id, given, clock)) as never;
     },
     work: (tasks, { stopOn = [], ...given } = {}) => {
-      const worker = new Worker({ clock, ...(logger && { logger }), ...given, jobs: port.jobs, tasks });
+      const { jobs, events } = port;
+      const worker = new Worker({ clock, events, ...(logger && { logger }), ...given, jobs, tasks });
       workers.add(worker);
       const stop = () => {
         connection
