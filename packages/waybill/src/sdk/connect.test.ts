@@ -65,6 +65,20 @@ describe.each([
     expect(await waybill.enqueueMany(double, [])).toEqual([]);
   });
 
+  it('says of each of many whether it was made or was there already', async () => {
+    const waybill = await open();
+    const once = task('once.one', {
+      input: z.object({ n: z.number() }),
+      unique: { keys: ['type', 'args'], on_conflict: 'ignore' },
+      run: () => {},
+    });
+    const first = await waybill.enqueue(once, { n: 1 });
+    const many = await waybill.enqueueMany(once, [{ n: 2 }, { n: 1 }, { n: 3 }]);
+    expect(many.map(({ created }) => created)).toEqual([true, false, true]);
+    expect(many[1]!.id).toBe(first.id);
+    expect((await waybill.jobs.list({ limit: 10 })).items).toHaveLength(3);
+  });
+
   it('refuses a wrong input by its path, and stores nothing', async () => {
     const waybill = await open();
     // @ts-expect-error a number is wanted

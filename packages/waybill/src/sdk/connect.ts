@@ -1,4 +1,4 @@
-import { type Job, systemClock, type Waybill } from '@waybill/core';
+import { type Job, newJobId, systemClock, type Waybill } from '@waybill/core';
 import {
   type AnyTask,
   type EnqueueOptions,
@@ -84,8 +84,10 @@ export function connectionTo(port: Waybill, { logger, clock = systemClock }: Con
       if (inputs.length === 0) return [];
       const named = inputs.map((input, index) => requestFor(task, input, given, `inputs[${index}]`));
       const context = given.tenant === undefined ? {} : { tenant: given.tenant };
-      const jobs = await port.jobs.enqueueMany(await Promise.all(named), context);
-      return jobs.map((job) => ({ id: job.id, job, created: true }));
+      // With ids of our own the answer shows which jobs are ours, and for which one another job stands.
+      const requests = (await Promise.all(named)).map((request) => ({ ...request, id: newJobId(clock.now()) }));
+      const jobs = await port.jobs.enqueueMany(requests, context);
+      return jobs.map((job, index) => ({ id: job.id, job, created: job.id === requests[index]!.id }));
     },
     wait: async (job, given = {}) => {
       const id = typeof job === 'string' ? job : job.id;
