@@ -199,7 +199,15 @@ export interface Events {
   read(query: EventQuery): Promise<EventPage>;
   end(): Promise<string>;
   /** History behind the cursor first, then live, without gap or repetition, until the signal is aborted. */
-  follow(query: { after?: string; filter?: EventFilter; signal: AbortSignal }): AsyncIterable<LoggedEvent>;
+  follow(query: FollowQuery): AsyncIterable<LoggedEvent>;
+}
+
+export interface FollowQuery {
+  after?: string;
+  filter?: EventFilter;
+  signal: AbortSignal;
+  /** Events were pruned before they could be read: told before the next one that is still there. May come again. */
+  onMissed?(): void;
 }
 
 export interface Health {

@@ -85,7 +85,7 @@ export class LossWatch {
       // What happened before the place where we begin is told by a heartbeat that is sent after it.
       askAgain();
       const filter = { types: ENDS, queues, tenant };
-      for await (const event of events!.follow({ after, filter, signal })) {
+      for await (const event of events!.follow({ after, filter, signal, onMissed: askAgain })) {
         this.#failures = 0;
         this.#hear(event);
       }

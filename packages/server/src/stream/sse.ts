@@ -14,13 +14,13 @@ const HEADERS = {
 /** History behind the cursor, then live, until the client hangs up or the server ends. Any reconnect resumes. */
 export function streamEvents(c: Ctx, reading: { after?: string; filter: EventFilter }, surface: Surface): Response {
   const away = goingAway(c);
-  const events = surface.waybill.events.follow({ ...reading, signal: away.signal });
+  const follow = (onMissed: () => void) => surface.waybill.events.follow({ ...reading, signal: away.signal, onMissed });
   const failed = (error: unknown) =>
     surface.logger.error(
       { request_id: c.get('requestId'), err: error },
       'An event stream broke; its reader may resume.',
     );
-  const body = toStream(events, { away, failed, after: reading.after, heartbeatMs: surface.streamHeartbeatMs });
+  const body = toStream(follow, { away, failed, after: reading.after, heartbeatMs: surface.streamHeartbeatMs });
   return c.body(body, 200, HEADERS);
 }
 
@@ -32,9 +32,12 @@ interface StreamOptions {
 }
 
 /** Events are pulled as the reader takes them: a slow reader lags behind the log, it loses nothing. */
-function toStream(events: AsyncIterable<LoggedEvent>, options: StreamOptions): ReadableStream<Uint8Array> {
-  const { away, failed, after, heartbeatMs } = options;
-  const iterator = events[Symbol.asyncIterator]();
+function toStream(
+  follow: (onMissed: () => void) => AsyncIterable<LoggedEvent>,
+  { away, failed, after, heartbeatMs }: StreamOptions,
+): ReadableStream<Uint8Array> {
+  let tellMissed = () => {};
+  const iterator = follow(() => tellMissed())[Symbol.asyncIterator]();
   let heartbeat: NodeJS.Timeout | undefined;
   let isOver = false;
 
@@ -49,6 +52,9 @@ function toStream(events: AsyncIterable<LoggedEvent>, options: StreamOptions): R
   return new ReadableStream<Uint8Array>({
     start(controller) {
       if (away.signal.aborted) return end(controller);
+      tellMissed = () => {
+        if (!isOver) controller.enqueue(MISSED);
+      };
       away.signal.addEventListener('abort', () => end(controller), { once: true });
       heartbeat = setInterval(() => {
         // A reader that has not even taken the last chunk needs no sign of life.
@@ -76,6 +82,9 @@ const bytes = (text: string): Uint8Array => encoder.encode(text);
 
 /** A comment: it reaches proxies and sockets, but no reader. */
 const HEARTBEAT = bytes(': waybill\n\n');
+
+/** Without an id: what the reader has seen last stays what it is. */
+const MISSED = bytes('event: missed\ndata: {}\n\n');
 
 /** JSON has no raw line breaks, so one `data` line holds it. */
 const eventText = (event: LoggedEvent): string =>
