@@ -21,6 +21,7 @@ import {
   type JobQuery,
   type LimitStore,
   type Logger,
+  type OpeningQuery,
   type Page,
   type PruneAnswer,
   type PruneRequest,
@@ -142,6 +143,10 @@ class SqliteStore implements Store {
     return replies.map((reply) =>
       typeof reply === 'string' ? { status: reply } : { status: 'claimed', job: fromRow(reply) },
     );
+  }
+
+  opensAt(query: OpeningQuery): Promise<number | null> {
+    return this.#link.call('opensAt', query);
   }
 
   async apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {

@@ -8,6 +8,7 @@ import { insert } from './insert.ts';
 import { getLimit, setLimit } from './limits.ts';
 import type { Input, Output, Verb } from './protocol.ts';
 import { prune } from './prune.ts';
+import { opensAt } from './queue-gate.ts';
 import { listQueues, queueStats, setPaused, setQueueLimit } from './queues.ts';
 import { count, get, list } from './read.ts';
 import type { Session } from './session.ts';
@@ -22,6 +23,7 @@ export const VERBS: { readonly [V in Verb]: (session: Session, input: Input<V>) 
   count,
   claim,
   claimById,
+  opensAt,
   apply,
   extend,
   due,
@@ -57,6 +59,7 @@ const READING: ReadonlySet<Verb> = new Set([
   'get',
   'list',
   'count',
+  'opensAt',
   'readEvents',
   'endOfEvents',
   'listQueues',

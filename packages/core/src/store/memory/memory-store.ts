@@ -8,7 +8,7 @@ import { endOfLog, readEvents } from './event-log.ts';
 import { insert } from './insert.ts';
 import { prune } from './prune.ts';
 import { count, due, get, list } from './query.ts';
-import { listQueues, queueStats, setPaused, setQueueLimit } from './queues.ts';
+import { listQueues, opensAt, queueStats, setPaused, setQueueLimit } from './queues.ts';
 import { getLimit, setLimit } from './slots.ts';
 import { MemoryState } from './state.ts';
 import { beat, direct, listWorkers } from './workers.ts';
@@ -51,6 +51,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): St
     count: verb(count),
     claim: verb(claim),
     claimById: verb(claimById),
+    opensAt: verb(opensAt),
     apply: verb(apply),
     extend: verb(extend),
     due: verb(due),
