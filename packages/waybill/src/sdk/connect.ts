@@ -28,9 +28,12 @@ type Given<T> = [TaskInput<T>] extends [undefined]
   ? [input?: undefined, options?: EnqueueOptions]
   : [input: TaskInput<T>, options?: EnqueueOptions];
 
+/** Written out, since whoever has no types of Node would have none of ours. */
+export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR2' | 'SIGBREAK';
+
 export interface WorkOptions extends Omit<WorkerOptions, 'jobs' | 'tasks'> {
   /** Signals at which the worker drains and the connection closes, e.g. `['SIGTERM', 'SIGINT']`. @defaultValue none */
-  stopOn?: readonly NodeJS.Signals[];
+  stopOn?: readonly StopSignal[];
 }
 
 /** The port, and on top of it typed tasks. */
