@@ -18,6 +18,8 @@ interface SettlerParts {
   rows: RowWriter;
   held: HeldJobs;
   logger: Logger;
+  /** Lets go on what waited for this node. */
+  advance(job: Job): Promise<void>;
 }
 
 /** Between our read and our write a heartbeat, a cancel or the sweep may come in; then we look again. */
@@ -37,6 +39,7 @@ export class Settler {
     const job = await this.#write(tenant, id, outcome, token, call.workerId);
     this.#parts.held.forget(tenant, id);
     if (token?.receipt !== undefined) await this.#ack(job, token.receipt);
+    if (job.advancePending) await this.#parts.advance(job);
     return job;
   }
 
