@@ -9,6 +9,7 @@ export type { WireLimit, WireLimitRule } from './limit-wire.ts';
 export type { WireProgress } from './progress-wire.ts';
 export type { WireQueue, WireQueueCounts, WireQueueStats } from './queue-wire.ts';
 export type { WireWorker } from './worker-wire.ts';
+export type { WireWorkflowNode } from './workflow-node-wire.ts';
 export type { WireWorkflow, WireWorkflowMetadata } from './workflow-wire.ts';
 
 // What servers need to speak it.
@@ -22,4 +23,5 @@ export { progressToWire } from './progress-wire.ts';
 export { queueCounts, queueToWire } from './queue-wire.ts';
 export { toRfc3339 } from './time.ts';
 export { workerToWire } from './worker-wire.ts';
+export { workflowNodeToWire } from './workflow-node-wire.ts';
 export { workflowToWire } from './workflow-wire.ts';

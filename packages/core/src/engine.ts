@@ -20,6 +20,7 @@ import type { CronRecord } from './store/crons.ts';
 import { hintsFor } from './transport/hint.ts';
 import { pollTransport } from './transport/poll/poll-transport.ts';
 import type { Waybill } from './waybill.ts';
+import { Advancer } from './workflow/advancer.ts';
 import { workflows } from './workflow/workflows.ts';
 
 const COUNT_AT_MOST = 10_000;
@@ -42,7 +43,10 @@ export function engine(options: EngineOptions): Waybill {
       .catch((error: unknown) => logger.warn({ err: error }, 'Hints were not sent; the sweep repeats them.'));
   };
   const onChanged = (jobs: readonly Job[]): void => {
-    for (const job of jobs) maintenance.expect(job.nextAt);
+    for (const job of jobs) {
+      if (job.advancePending) void advancer.advance(job);
+      else maintenance.expect(job.nextAt);
+    }
     hint(jobs);
     written.ring();
   };
@@ -55,7 +59,15 @@ export function engine(options: EngineOptions): Waybill {
     tick: (cron: CronRecord, tick: number) => enqueuer.makeTick(cron, tick),
   };
   const maintenance: Maintenance = new Maintenance(resolved, makers, onChanged);
-  const settler = new Settler({ store, transport, rows, held, logger, onRepeated: (job) => onChanged([job]) });
+  const advancer: Advancer = new Advancer({
+    ...{ store, logger, make: makers.callback, onChanged },
+    onFailed: ({ nextAt }) => maintenance.expect(nextAt),
+  });
+  const settler = new Settler({
+    ...{ store, transport, rows, held, logger },
+    onRepeated: (job) => onChanged([job]),
+    advance: (job) => advancer.advance(job),
+  });
   const heartbeats = new Heartbeats({ store, transport, logger });
   const reporter = new Reporter({ store, rows, heartbeats, onTold: () => written.ring() });
   const claimer = new Claimer({ store, transport, held, logger, leaseMs, onClaimed: (job) => onChanged([job]) });
@@ -65,7 +77,7 @@ export function engine(options: EngineOptions): Waybill {
     closing.abort();
     await maintenance.stop();
     await transport.close();
-    await Promise.all([enqueuer.idle(), rows.idle(), heartbeats.idle(), reporter.idle()]);
+    await Promise.all([enqueuer.idle(), rows.idle(), advancer.idle(), heartbeats.idle(), reporter.idle()]);
     await store.close();
   }
 

@@ -54,9 +54,20 @@ export class WaybillError extends Error {
   /** Turns anything thrown into a WaybillError; what we do not know becomes `internal` with its text kept off the wire. */
   static from(reason: unknown): WaybillError {
     if (reason instanceof WaybillError) return reason;
+    if (isRefusal(reason)) {
+      const { code, message, details, hint } = reason;
+      return new WaybillError(code, message, { ...(details && { details }), ...(hint && { hint }), cause: reason });
+    }
     return new WaybillError('internal', 'The server met an unexpected error.', { cause: reason });
   }
 }
+
+/** By its fields: the remote client, which runs where this package does not, has an error class of its own. */
+const isRefusal = (reason: unknown): reason is WaybillError =>
+  reason instanceof Error &&
+  reason.name === 'WaybillError' &&
+  'code' in reason &&
+  ERROR_CODES.some((code) => code === reason.code);
 
 /** Names the field and the bound it broke, the same way everywhere. */
 export function invalidField(field: string, problem: string, details: Record<string, unknown> = {}): WaybillError {

@@ -58,7 +58,7 @@ export interface Jobs {
   report(request: ReportCall): Promise<Progress>;
   /** The newest that was said of a job; null when nothing was. */
   progress(id: string, context?: InTenant): Promise<Progress | null>;
-  /** Ends a job that has not finished; its worker learns of it by its next heartbeat. */
+  /** Ends a job that has not finished; its worker learns of it by the event, or by its next heartbeat. */
   cancel(id: string, context?: InTenant & { by?: string; reason?: string }): Promise<Job>;
   /** Lets a pending job start. */
   activate(id: string, context?: InTenant): Promise<Job>;
@@ -194,8 +194,8 @@ export interface Workflows {
   list(
     query: InTenant & { states?: readonly WorkflowState[]; limit: number; cursor?: string },
   ): Promise<Page<WorkflowRecord>>;
-  /** The jobs of the workflow, newest first. */
-  nodes(id: string, query: InTenant & { limit: number; cursor?: string }): Promise<Page<Job>>;
+  /** The jobs of the workflow, newest first; its callbacks are among them, without a name. */
+  nodes(id: string, query: InTenant & { limit: number; cursor?: string }): Promise<Page<WorkflowNode>>;
   /** New nodes for a running workflow; `depends_on` may name old ones. */
   addNodes(id: string, nodes: unknown, context?: InTenant): Promise<WorkflowInfo>;
   /** No further node starts; running ones are lost to their workers. */
@@ -210,6 +210,11 @@ export interface WorkflowInfo extends WorkflowRecord {
   cancelled: number;
 }
 
+export interface WorkflowNode extends Job {
+  /** Names of the nodes that it waits for, as far as they are still kept. */
+  dependsOn: string[];
+}
+
 export interface Workers {
   list(context?: InTenant): Promise<WorkerInfo[]>;
   direct(id: string, directive: WorkerDirective, context?: InTenant): Promise<WorkerInfo>;
@@ -219,7 +224,15 @@ export interface Events {
   read(query: EventQuery): Promise<EventPage>;
   end(): Promise<string>;
   /** History behind the cursor first, then live, without gap or repetition, until the signal is aborted. */
-  follow(query: { after?: string; filter?: EventFilter; signal: AbortSignal }): AsyncIterable<LoggedEvent>;
+  follow(query: FollowQuery): AsyncIterable<LoggedEvent>;
+}
+
+export interface FollowQuery {
+  after?: string;
+  filter?: EventFilter;
+  signal: AbortSignal;
+  /** Events were pruned before they could be read: told before the next one that is still there. May come again. */
+  onMissed?(): void;
 }
 
 export interface Health {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { engine } from '@waybill/core';
@@ -119,6 +120,19 @@ test('closing ends streams and long polls at once and waits for what is under wa
   expect((await slow).status).toBe(201);
   await closed;
   await close();
+});
+
+test('closing does not wait for connections that were never used', async () => {
+  const { url, close } = await listening(60_000);
+  const { hostname, port } = new URL(url);
+  const [unused, used] = [connect(Number(port), hostname), connect(Number(port), hostname)];
+  await Promise.all([once(unused, 'connect'), once(used, 'connect')]);
+  used.write('GET /ready HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(used, 'data');
+  const ended = [once(unused, 'close'), once(used, 'close')];
+  await close();
+  for (const socket of [unused, used]) socket.resume();
+  await Promise.all(ended);
 });
 
 test('closing waits no longer than it was told to', async () => {

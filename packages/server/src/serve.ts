@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { type AddressInfo, isIPv4 } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { WaybillError } from '@waybill/core';
+import { Connections } from './http/connections.ts';
 import type { App } from './http/env.ts';
 
 export interface ListenOptions {
@@ -22,9 +23,6 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Connections become idle one by one while we wait; nothing tells us, so we look. */
-const LOOK_EVERY_MS = 25;
-
 /** Puts the app on a port. Rejects with Node's own error when the port is taken. */
 export async function serve(app: App, options: ListenOptions): Promise<Listening> {
   const { host = '127.0.0.1', port, noAuth = false, graceMs = 10_000 } = options;
@@ -32,13 +30,14 @@ export async function serve(app: App, options: ListenOptions): Promise<Listening
   const closing = new AbortController();
   const fetch = (request: Request) => app.fetch(request, { closing: closing.signal });
   const server = createAdaptorServer({ fetch, hostname: bare(host) }) as Server;
+  const connections = new Connections(server);
   const address = await listen(server, port, bare(host));
   let closed: Promise<void> | undefined;
   return {
     url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
     close: () => {
       closing.abort();
-      closed ??= drain(server, graceMs);
+      closed ??= drain(server, connections, graceMs);
       return closed;
     },
   };
@@ -71,14 +70,13 @@ function listen(server: Server, port: number, host: string): Promise<AddressInfo
   });
 }
 
-function drain(server: Server, graceMs: number): Promise<void> {
+function drain(server: Server, connections: Connections, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const look = setInterval(() => server.closeIdleConnections(), LOOK_EVERY_MS);
     const bound = setTimeout(() => server.closeAllConnections(), graceMs);
     server.close(() => {
-      clearInterval(look);
       clearTimeout(bound);
       resolve();
     });
+    connections.closeWhenIdle();
   });
 }

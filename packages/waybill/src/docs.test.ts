@@ -13,16 +13,19 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const examples = readdirSync(docs)
   .filter((file) => file.endsWith('.md'))
   .flatMap((file) => {
-    const blocks = [...readFileSync(path.join(docs, file), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)];
-    return blocks.map(([, code], index) => ({ name: `${file} ${index + 1}`, code: code! }));
+    const blocks = [...readFileSync(path.join(docs, file), 'utf8').matchAll(/```(js|cjs|ts)\n([\s\S]*?)```/g)];
+    return blocks.map(([, kind, code], index) => ({ name: `${file} ${index + 1}`, kind: kind!, code: code! }));
   });
+
+/** How Node tells the kinds of code apart; it runs TypeScript by leaving the types out. */
+const ENDINGS: Record<string, string> = { js: 'mjs', cjs: 'cjs', ts: 'mts' };
 
 test('there are examples to run', () => {
   expect(examples.length).toBeGreaterThan(5);
 });
 
-test.each(examples)('$name runs as it stands there', ({ name, code }) => {
-  const file = path.join(folder, `${name.replaceAll(/\W+/g, '-')}.mjs`);
+test.each(examples)('$name runs as it stands there', ({ name, kind, code }) => {
+  const file = path.join(folder, `${name.replaceAll(/\W+/g, '-')}.${ENDINGS[kind]}`);
   writeFileSync(file, code);
   const { status, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8', timeout: 25_000 });
   expect(stderr).toBe('');

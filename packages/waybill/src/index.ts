@@ -1,7 +1,7 @@
 // Typed tasks.
 
 export { type AnyTask, type Middleware, type Task, type TaskContext, task, Worker } from '@waybill/worker';
-export { type Connection, connect, type Enqueued, type WorkOptions } from './sdk/connect.ts';
+export { type Connection, connect, type Enqueued, type StopSignal, type WorkOptions } from './sdk/connect.ts';
 export type { ConnectOptions } from './sdk/open.ts';
 export type { WaitOptions } from './sdk/wait.ts';
 

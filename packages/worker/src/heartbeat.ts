@@ -22,6 +22,7 @@ export class Heartbeat {
   readonly #ending = new AbortController();
   #poke = new AbortController();
   #wakeAt = Number.NEGATIVE_INFINITY;
+  #isUrgent = false;
   #failures = 0;
   #loop: Promise<void> | undefined;
 
@@ -43,6 +44,12 @@ export class Heartbeat {
     if (dueFor(run) < this.#wakeAt) this.#poke.abort();
   }
 
+  /** Somebody has reason to ask about every run now. */
+  beatSoon(): void {
+    this.#isUrgent = true;
+    this.#poke.abort();
+  }
+
   async #beatOnAndOn(): Promise<void> {
     const { clock } = this.#parts;
     while (!this.#ending.signal.aborted) {
@@ -57,7 +64,9 @@ export class Heartbeat {
   async #sleepUntil(earliest: number, latest: number): Promise<void> {
     const { clock, held } = this.#parts;
     while (!this.#ending.signal.aborted) {
-      const due = held.all().flatMap((run) => (run.state === 'settling' ? [] : [dueFor(run)]));
+      const due = this.#isUrgent
+        ? [earliest]
+        : held.all().flatMap((run) => (run.state === 'settling' ? [] : [dueFor(run)]));
       this.#wakeAt = Math.max(earliest, Math.min(latest, ...due));
       const ms = this.#wakeAt - clock.monotonic();
       if (ms <= 0) return;
@@ -69,6 +78,7 @@ export class Heartbeat {
   async #beat(): Promise<void> {
     const { held, logger } = this.#parts;
     const runs = held.all();
+    this.#isUrgent = false;
     try {
       // Also without jobs: that is how the server knows that this worker lives, and how it is told to stop.
       for (let from = 0; from === 0 || from < runs.length; from += MAX_JOBS) {

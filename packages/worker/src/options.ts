@@ -1,4 +1,12 @@
-import { type Clock, type Jobs, type Logger, silentLogger, systemClock, WaybillError } from '@waybill/core';
+import {
+  type Clock,
+  type Events,
+  type Jobs,
+  type Logger,
+  silentLogger,
+  systemClock,
+  WaybillError,
+} from '@waybill/core';
 import type { ContextHooks } from './context.ts';
 import type { Middleware } from './execute/in-process.ts';
 import type { AnyTask } from './task.ts';
@@ -6,6 +14,8 @@ import type { AnyTask } from './task.ts';
 export interface WorkerOptions extends ContextHooks {
   /** Of an embedded engine or a remote one; nothing else of it is needed. */
   jobs: Pick<Jobs, 'claim' | 'heartbeat' | 'settle' | 'report'>;
+  /** Where handlers hear at once that their job was cancelled. @defaultValue none: by the next heartbeat */
+  events?: Pick<Events, 'follow' | 'end'>;
   tasks: readonly AnyTask[];
   /** In order: a job of an earlier queue always goes first. @defaultValue the queues of the tasks */
   queues?: readonly string[];
@@ -53,7 +63,7 @@ const DEFAULTS = {
 
 type Defaulted = Required<Pick<WorkerOptions, keyof typeof DEFAULTS | 'jobs'>>;
 
-export interface ResolvedWorkerOptions extends Defaulted, ContextHooks {
+export interface ResolvedWorkerOptions extends Defaulted, ContextHooks, Pick<WorkerOptions, 'events'> {
   id: string;
   tasks: ReadonlyMap<string, AnyTask>;
   queues: readonly string[];

@@ -7,6 +7,7 @@ import { inProcess, OBEY_MS, serverNow } from './execute/in-process.ts';
 import { execute, UNKNOWN_TASK_SNOOZE_MS } from './execute/pipeline.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HeldRun, HeldRuns } from './held-run.ts';
+import { LossWatch } from './loss-watch.ts';
 import { type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from './options.ts';
 import { Bell } from './patience.ts';
 import { type SettleParts, settleRun } from './settle-run.ts';
@@ -29,6 +30,7 @@ export class Worker {
   readonly #waiting: HeldRun[] = [];
   readonly #work = new Set<Promise<void>>();
   readonly #heartbeat: Heartbeat;
+  readonly #lossWatch: LossWatch;
   readonly #settling: SettleParts;
   readonly #changed = new Bell();
   readonly #stopping = new AbortController();
@@ -51,12 +53,12 @@ export class Worker {
     this.id = this.#options.id;
     const deadlines = new Deadlines(SETTLED_WITHIN_MS, this.#options.clock, this.#giveUp.signal);
     this.#settling = { ...this.#options, deadlines };
-    this.#heartbeat = new Heartbeat({
-      ...this.#options,
-      held: this.#held,
-      onLost: (run) => this.#lose(run),
-      onDirective: (directive) => this.#obey(directive),
-    });
+    const held = this.#held;
+    const onLost = (run: HeldRun) => this.#lose(run);
+    const onDirective = (directive: WorkerDirective) => this.#obey(directive);
+    this.#heartbeat = new Heartbeat({ ...this.#options, held, onLost, onDirective });
+    const askAgain = () => this.#heartbeat.beatSoon();
+    this.#lossWatch = new LossWatch({ ...this.#options, held, onLost, askAgain });
   }
 
   /** Handlers under way. */
@@ -75,6 +77,7 @@ export class Worker {
     const { logger, queues, tasks, concurrency } = this.#options;
     logger.info({ worker: this.id, queues, tasks: [...tasks.keys()], concurrency }, 'The worker starts.');
     this.#heartbeat.start();
+    this.#lossWatch.start();
     this.#claims = claimLoop({
       ...this.#options,
       room: () => this.#room(),
@@ -117,7 +120,7 @@ export class Worker {
     await Promise.race([finished, clock.sleep(OBEY_MS + LAST_WORDS_MS, this.#giveUp.signal)]);
     this.#giveUp.abort();
     await this.#idle();
-    await this.#heartbeat.end();
+    await Promise.all([this.#heartbeat.end(), this.#lossWatch.end()]);
     logger.info({ worker: this.id }, 'The worker has stopped.');
     this.#tellEnded();
   }
@@ -155,6 +158,7 @@ export class Worker {
       if (this.#stopping.signal.aborted) this.#handBack(run);
       else this.#waiting.push(run);
     }
+    if (leases.length > 0) this.#lossWatch.notice();
     this.#startNext();
   }
 

@@ -48,11 +48,15 @@ async function* follow(calls: Calls, query: Parameters<Events['follow']>[0]): As
       const begun = performance.now();
       try {
         const where = seen === undefined ? { ...filter, after: query.after } : filter;
-        for await (const { id, data } of connect(calls, where, seen, away.signal)) {
+        for await (const { id, event, data } of connect(calls, where, seen, away.signal)) {
           seen = id ?? seen;
           if (data === undefined) continue;
           failures = 0;
           if (away.signal.aborted) return;
+          if (event === 'missed') {
+            query.onMissed?.();
+            continue;
+          }
           yield eventFromWire(JSON.parse(data));
         }
       } catch (error) {

@@ -3,7 +3,7 @@ import { SseParser } from './sse.ts';
 
 const TEXT =
   ': hello\n\nid: 1\n\nid: 2\nevent: x\ndata: {"a":1}\n\ndata\ndata:  b\ndata:c\r\n\r\nid:3\rdata:d\r\rdata: never told';
-const MESSAGES = [{ id: '1' }, { id: '2', data: '{"a":1}' }, { data: '\n b\nc' }, { id: '3', data: 'd' }];
+const MESSAGES = [{ id: '1' }, { id: '2', event: 'x', data: '{"a":1}' }, { data: '\n b\nc' }, { id: '3', data: 'd' }];
 
 test('messages are the same wherever the text is cut', () => {
   expect(new SseParser().push(TEXT)).toEqual(MESSAGES);

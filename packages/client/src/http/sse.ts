@@ -1,5 +1,6 @@
 export interface SseMessage {
   id?: string;
+  event?: string;
   data?: string;
 }
 
@@ -32,7 +33,7 @@ export class SseParser {
 
   #field(line: string): void {
     const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
-    if (name === 'id') this.#message.id = value;
+    if (name === 'id' || name === 'event') this.#message[name] = value;
     else if (name === 'data') {
       const { data } = this.#message;
       this.#message.data = data === undefined ? value : `${data}\n${value}`;

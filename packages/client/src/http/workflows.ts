@@ -1,8 +1,8 @@
-import type { WorkflowInfo, Workflows } from '@waybill/core';
+import type { Page, WorkflowInfo, Workflows } from '@waybill/core';
+import { type WireWorkflowNode, workflowNodeFromWire } from '../workflow-node-wire.ts';
 import { type WireWorkflow, workflowFromWire, workflowInfoFromWire } from '../workflow-wire.ts';
 import { path } from './address.ts';
 import { type Calls, refuseTenant, refuseWithin } from './calls.ts';
-import { jobPage } from './jobs.ts';
 
 const WORKFLOWS = '/ojs/v1/workflows';
 
@@ -12,7 +12,16 @@ interface WorkflowAnswer {
 
 interface WorkflowPage {
   workflows: WireWorkflow[];
-  pagination: { cursor?: string };
+  pagination: WirePagination;
+}
+
+interface NodePage {
+  jobs: WireWorkflowNode[];
+  pagination: WirePagination;
+}
+
+interface WirePagination {
+  cursor?: string;
 }
 
 export function workflows(calls: Calls): Workflows {
@@ -31,12 +40,13 @@ export function workflows(calls: Calls): Workflows {
     list: async ({ states, limit, cursor, ...context }) => {
       refuseTenant(context);
       const page = await calls.call<WorkflowPage>('GET', WORKFLOWS, { query: { state: states, limit, cursor } });
-      const items = page.workflows.map(workflowFromWire);
-      return page.pagination.cursor === undefined ? { items } : { items, cursor: page.pagination.cursor };
+      return pageOf(page.workflows.map(workflowFromWire), page.pagination);
     },
     nodes: async (id, { limit, cursor, ...context }) => {
       refuseTenant(context);
-      return jobPage(await calls.call('GET', path`/ojs/v1/workflows/${id}/jobs`, { query: { limit, cursor } }));
+      const call = calls.call<NodePage>('GET', path`/ojs/v1/workflows/${id}/jobs`, { query: { limit, cursor } });
+      const { jobs, pagination } = await call;
+      return pageOf(jobs.map(workflowNodeFromWire), pagination);
     },
     addNodes: async (id, nodes, context) => {
       refuseTenant(context);
@@ -52,3 +62,6 @@ export function workflows(calls: Calls): Workflows {
     },
   };
 }
+
+const pageOf = <T>(items: T[], { cursor }: WirePagination): Page<T> =>
+  cursor === undefined ? { items } : { items, cursor };

@@ -61,3 +61,22 @@ test('a follower ends when it is aborted and when the engine closes', async () =
   await waybill.close();
   expect(await closed).toEqual([]);
 });
+
+test('a follower is told, before it goes on, that events were pruned behind its cursor', async () => {
+  const { waybill, store, clock, enqueue } = testEngine({ maintenance: false });
+  const signal = new AbortController().signal;
+  await enqueue();
+  const after = await waybill.events.end();
+  const [seen, lost] = [await enqueue(), await enqueue()];
+  const told: string[] = [];
+  const onMissed = () => told.push('missed');
+  const follower = waybill.events.follow({ after, signal, onMissed })[Symbol.asyncIterator]();
+  told.push((await follower.next()).value.jobId);
+  await clock.advance(1_000);
+  await store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: clock.now(), limit: 100 });
+  const kept = await enqueue();
+  // The page that was read before is read to its end; whoever begins now finds the gap.
+  for (let count = 0; count < 2; count += 1) told.push((await follower.next()).value.jobId);
+  for (const { jobId } of await take(waybill.events.follow({ after, signal, onMissed }), 1)) told.push(jobId);
+  expect(told).toEqual([seen, lost, kept, 'missed', kept]);
+});

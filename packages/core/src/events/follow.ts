@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import type { EventFilter, EventLog } from '../store/event-log.ts';
+import type { EventLog } from '../store/event-log.ts';
+import type { FollowQuery } from '../waybill.ts';
 import type { LoggedEvent } from './job-event.ts';
 import type { Signal } from './signal.ts';
 
@@ -19,15 +20,13 @@ interface FollowParts {
  * History behind the cursor first, then live, from one reader: there is no seam between the two where an event could
  * be lost or come twice. The caller pulls, so a slow reader simply reads later.
  */
-export async function* follow(
-  { log, clock, written }: FollowParts,
-  query: { after?: string; filter?: EventFilter; signal: AbortSignal },
-): AsyncGenerator<LoggedEvent> {
+export async function* follow({ log, clock, written }: FollowParts, query: FollowQuery): AsyncGenerator<LoggedEvent> {
   const { filter, signal } = query;
   let { after } = query;
   while (!signal.aborted) {
     const ring = written.next();
     const page = await log.read({ limit: PAGE, ...(after !== undefined && { after }), ...(filter && { filter }) });
+    if (page.missed) query.onMissed?.();
     for (const event of page.events) {
       if (signal.aborted) return;
       yield event;

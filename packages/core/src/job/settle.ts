@@ -43,6 +43,14 @@ export function settle(job: Job, outcome: Outcome, now: number): Transition {
   }
 }
 
+export const isPast = (moment: number | null, now: number): moment is number => moment !== null && moment <= now;
+
+/** Settled by the server whatever the worker does; its late answer will find the lease gone. */
+export function timeOut(job: Job, now: number): Transition {
+  const message = `The run exceeded its execution timeout of ${job.timeoutMs} ms.`;
+  return fail(job, 'timed_out', { code: 'timeout', type: 'timeout', message }, now);
+}
+
 /** A failed run, whoever says so: try again later, or give up when the policy has no more to offer. */
 export function fail(job: Job, kind: OutcomeKind, input: ErrorInput, now: number): Transition {
   const policy = resolveRetry(job.spec.retry);

@@ -1,7 +1,7 @@
 import { evolve, type Transition } from './evolve.ts';
 import { finish } from './finish.ts';
 import type { Job } from './job.ts';
-import { fail, lose } from './settle.ts';
+import { isPast, lose, timeOut } from './settle.ts';
 
 /** The engine looks at a row whose `nextAt` has come. Null: nothing is due, somebody was faster. */
 export function tick(job: Job, now: number): Transition | null {
@@ -20,8 +20,6 @@ export function tick(job: Job, now: number): Transition | null {
   }
 }
 
-const isPast = (moment: number | null, now: number): moment is number => moment !== null && moment <= now;
-
 /** Its `seq` was set by the due time when it began to wait, so jobs leave in the order in which they were due. */
 function promote(job: Job, now: number): Transition {
   return evolve(job, { state: 'available', enqueuedAt: now, scheduledAt: null }, [['job.enqueued']], now);
@@ -31,10 +29,4 @@ function expire(job: Job, now: number): Transition {
   const expiresAt = job.expiresAt ?? now;
   const told = { expired_at: new Date(expiresAt).toISOString(), ttl_ms: expiresAt - job.createdAt };
   return finish(job, { state: 'discarded', outcome: 'expired' }, [['job.expired', told]], now);
-}
-
-/** Settled by the server whatever the worker does; its late answer will find the lease gone. */
-function timeOut(job: Job, now: number): Transition {
-  const message = `The run exceeded its execution timeout of ${job.timeoutMs} ms.`;
-  return fail(job, 'timed_out', { code: 'timeout', type: 'timeout', message }, now);
 }

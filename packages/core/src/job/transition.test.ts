@@ -120,6 +120,23 @@ describe('extend', () => {
   });
 });
 
+describe('settle', () => {
+  it('past the execution timeout the run has timed out, whatever its worker says', () => {
+    const job = aJobIn('active', { timeoutMs: 1000 });
+    const outcomes: Outcome[] = [
+      ...[{ kind: 'completed', result: 1 } as const, { kind: 'snoozed', until: NOW + 9_000 } as const],
+      ...[{ kind: 'requeued' } as const, { kind: 'cancelled' } as const],
+      { kind: 'discarded', error: { code: 'boom', message: 'no' } },
+    ];
+    for (const outcome of outcomes) {
+      expect(transition(job, settle(outcome), NOW + 999)).not.toBeNull();
+      expect(transition(job, settle(outcome), NOW + 1000)).toBeNull();
+    }
+    const failed = settle({ kind: 'failed', error: { code: 'boom', message: 'no', retryable: false } });
+    expect(transition(job, failed, NOW + 1000)).toEqual(transition(job, { do: 'tick' }, NOW + 1000));
+  });
+});
+
 describe('cancel', () => {
   it('tells who and why, and takes lease, slot and alarm away', () => {
     const job = aJobIn('active', { timeoutMs: 1000, limitKey: 'k', holdsSlot: true });

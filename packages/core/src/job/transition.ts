@@ -2,7 +2,7 @@ import { evolve, type Transition } from './evolve.ts';
 import { finish } from './finish.ts';
 import { isFinished, type Job } from './job.ts';
 import type { Outcome } from './outcome.ts';
-import { settle } from './settle.ts';
+import { isPast, settle, timeOut } from './settle.ts';
 import { tick } from './tick.ts';
 
 export type Command =
@@ -29,7 +29,7 @@ export function transition(job: Job, command: Command, now: number): Transition 
     case 'extend':
       return extend(job, command.leaseMs, now);
     case 'settle':
-      return job.state === 'active' ? settle(job, command.outcome, now) : null;
+      return job.state === 'active' ? settleInTime(job, command.outcome, now) : null;
     case 'cancel':
       return cancel(job, command, now);
     case 'activate':
@@ -83,6 +83,15 @@ function extend(job: Job, leaseMs: number | null, now: number): Transition | nul
   const asked = Math.max(now + (leaseMs ?? job.leaseMs ?? 0), job.leaseUntil ?? 0);
   const leaseUntil = job.timeoutAt === null ? asked : Math.min(asked, job.timeoutAt);
   return evolve(job, { leaseUntil }, [], now);
+}
+
+/**
+ * Past its execution timeout a run has failed, whatever its worker says and whether the sweep has been there yet or
+ * not. That it failed is all that is still heard.
+ */
+function settleInTime(job: Job, outcome: Outcome, now: number): Transition | null {
+  if (!isPast(job.timeoutAt, now)) return settle(job, outcome, now);
+  return outcome.kind === 'failed' ? timeOut(job, now) : null;
 }
 
 function cancel(job: Job, command: Extract<Command, { do: 'cancel' }>, now: number): Transition | null {

@@ -92,3 +92,14 @@ test('cancelling a job that holds a slot or waits for one keeps the count true',
   expect((await claim(made)).map(({ job }) => job.id)).toEqual([ids[1]]);
   expect(await made.waybill.limits.get('api')).toMatchObject({ holders: 1, parked: 1 });
 });
+
+test('a waiting claim takes the next job of a queue as soon as its rate lets it', async () => {
+  const { waybill, clock, enqueue, claimOne } = testEngine();
+  await waybill.queues.setLimit('default', { concurrency: null, rate: { limit: 1, periodMs: 1_000 } });
+  const [first, second] = [await enqueue(), await enqueue()];
+  expect((await claimOne()).job.id).toBe(first);
+  const waiting = waybill.jobs.claim({ queues: ['default'], waitMs: 60_000 });
+  await clock.advance(10_000);
+  const [lease] = await waiting;
+  expect(lease!.job).toMatchObject({ id: second, startedAt: lease!.job.createdAt + 1_100 });
+});

@@ -48,6 +48,26 @@ describe('guarantee 3: fencing', () => {
     },
   );
 
+  test.each([{ leaseToken: 'token' }, { workerId: 'one' }, {}])(
+    'a run past its execution timeout completes nothing, though nobody has swept yet (%o)',
+    async (fence) => {
+      const { waybill, clock, enqueue, claimOne } = testEngine({ maintenance: false });
+      const id = await enqueue({ timeout_ms: 1_000 });
+      const { token } = await claimOne({ workerId: 'one' });
+      await clock.advance(1_000);
+      const speaker = 'leaseToken' in fence ? { leaseToken: token } : fence;
+      await expect(waybill.jobs.settle({ id, ...speaker, outcome: done })).rejects.toMatchObject({
+        code: 'leaseToken' in fence || 'workerId' in fence ? 'lease_lost' : 'conflict',
+      });
+      expect(await waybill.jobs.get(id)).toMatchObject({ state: 'active', result: null });
+      expect(await waybill.jobs.settle({ id, ...speaker, outcome: failed })).toMatchObject({
+        state: 'retryable',
+        outcome: 'timed_out',
+        errors: [{ code: 'timeout' }],
+      });
+    },
+  );
+
   test('without a token the worker fences, and without both the state', async () => {
     const { waybill, enqueue, claimOne } = testEngine();
     const id = await enqueue();

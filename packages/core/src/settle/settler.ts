@@ -22,6 +22,8 @@ interface SettlerParts {
   logger: Logger;
   /** A run that was settled before: by a call whose answer got lost, or in a transaction that has committed since. */
   onRepeated(job: Job): void;
+  /** Lets go on what waited for this node. */
+  advance(job: Job): Promise<void>;
 }
 
 /** Between our read and our write a heartbeat, a cancel or the sweep may come in; then we look again. */
@@ -43,6 +45,8 @@ export class Settler {
     held.forget(tenant, id);
     // Before the commit the message must stay; whoever settles after it, as a repetition, deletes it.
     if (token?.receipt !== undefined && !within) await this.#ack(job, token.receipt);
+    // Before the commit nobody may build on it.
+    if (job.advancePending && !within) await this.#parts.advance(job);
     return job;
   }
 

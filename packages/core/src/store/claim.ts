@@ -13,6 +13,13 @@ export interface ClaimRequest {
   now: number;
 }
 
+/** Queues that a claim has just found nothing in. */
+export interface OpeningQuery {
+  tenant: string;
+  queues: readonly string[];
+  now: number;
+}
+
 /** Claims given jobs, because something hinted that they are ready. */
 export interface ClaimByIdRequest {
   tenant: string;

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Job } from '../job/job.ts';
 import type { ApplyAnswer, Change } from './apply.ts';
-import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest } from './claim.ts';
+import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest, OpeningQuery } from './claim.ts';
 import type { CronStore } from './crons.ts';
 import type { EventLog } from './event-log.ts';
 import type { ExtendAnswer, ExtendRequest } from './extend.ts';
@@ -54,6 +54,11 @@ export interface Store {
   count(filter: JobFilter, bound: { atMost: number }): Promise<number>;
 
   claim(requests: readonly ClaimRequest[]): Promise<Job[][]>;
+  /**
+   * When the rate of one of these queues lets go of a start that a ready job waits for; null: time alone changes
+   * nothing. Where a store cannot tell, a waiting claim finds out by looking now and then.
+   */
+  opensAt?(query: OpeningQuery): Promise<number | null>;
   claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]>;
   apply(changes: readonly Change[]): Promise<ApplyAnswer[]>;
   extend(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]>;

@@ -49,6 +49,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
     count: faulty('count', (filter, bound) => store.count(filter, bound)),
     claim: faulty('claim', (requests) => store.claim(requests)),
     claimById: faulty('claimById', (request) => store.claimById(request)),
+    ...(store.opensAt && { opensAt: (query) => store.opensAt!(query) }),
     apply: faulty('apply', (changes) => store.apply(changes)),
     extend: faulty('extend', (requests) => store.extend(requests)),
     due: faulty('due', (query) => store.due(query)),

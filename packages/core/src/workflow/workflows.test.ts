@@ -223,3 +223,18 @@ test('guarantee 8: a waiting node cannot be started by hand', async () => {
   const waiting = items.find(({ state }) => state === 'pending');
   await expect(made.waybill.jobs.activate(waiting!.id)).rejects.toMatchObject({ code: 'conflict' });
 });
+
+test('nodes tell what they wait for, by name', async () => {
+  const { waybill } = testEngine();
+  const nodes = [
+    { id: 'a', ...step('a') },
+    { id: 'b', ...step('b') },
+    { id: 'c', ...step('c'), depends_on: ['b', 'a'] },
+  ];
+  const { id } = await waybill.workflows.create({ nodes });
+  await waybill.workflows.addNodes(id, [{ id: 'd', ...step('d'), depends_on: ['a', 'c'] }]);
+  const { items } = await waybill.workflows.nodes(id, { limit: 10 });
+  expect(Object.fromEntries(items.map(({ node, dependsOn }) => [node, dependsOn]))).toEqual({
+    ...{ a: [], b: [], c: ['b', 'a'], d: ['a', 'c'] },
+  });
+});

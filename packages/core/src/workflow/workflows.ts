@@ -10,7 +10,7 @@ import type { Edge, NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
 import type { Transaction } from '../store/within.ts';
 import type { WorkflowRecord } from '../store/workflows.ts';
-import type { WorkflowInfo, Workflows } from '../waybill.ts';
+import type { WorkflowInfo, WorkflowNode, Workflows } from '../waybill.ts';
 import { plant } from './plant.ts';
 import { checkNodes, checkWorkflow, MAX_NODES } from './shape.ts';
 
@@ -112,6 +112,15 @@ export function workflows({ store, rows, enqueuer }: WorkflowParts): Workflows {
     } while (cursor !== undefined);
   }
 
+  async function withParents(tenant: string, jobs: readonly Job[]): Promise<WorkflowNode[]> {
+    if (jobs.length === 0) return [];
+    const families = await store.workflows.parents({ tenant, ids: jobs.map((job) => job.id) });
+    return jobs.map((job, index) => ({
+      ...job,
+      dependsOn: families[index]!.map(({ node }) => node).filter((name) => name !== null),
+    }));
+  }
+
   const move = (record: WorkflowRecord, from: WorkflowRecord['state'], to: WorkflowRecord['state']): Promise<boolean> =>
     store.workflows.move({ tenant: record.tenant, id: record.id, from, to, now: store.clock.now(), jobs: [] });
 
@@ -152,7 +161,8 @@ export function workflows({ store, rows, enqueuer }: WorkflowParts): Workflows {
     list: ({ tenant = '', ...query }) => store.workflows.list({ tenant, ...query }),
     nodes: async (id, { tenant = '', ...query }) => {
       await mustGet(tenant, id);
-      return store.list({ filter: { tenant, workflowId: id }, ...query });
+      const page = await store.list({ filter: { tenant, workflowId: id }, ...query });
+      return { ...page, items: await withParents(tenant, page.items) };
     },
     addNodes: (id, nodes, { tenant = '' } = {}) => addNodes(id, nodes, tenant),
     cancel: (id, { tenant = '' } = {}) => cancel(id, tenant),

@@ -1,4 +1,4 @@
-import { workflowToWire } from '@waybill/client';
+import { workflowNodeToWire, workflowToWire } from '@waybill/client';
 import { type Fields, invalidField, type Json, WORKFLOW_STATES } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody, readObject, readOptionalBody } from '../http/body.ts';
@@ -6,7 +6,6 @@ import type { App, Ctx } from '../http/env.ts';
 import { pathId } from '../http/path-id.ts';
 import { Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
-import { jobPage } from './job-page.ts';
 import { pagination } from './pagination.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -40,7 +39,8 @@ export function workflowRoutes(app: App, { waybill: { workflows }, maxBodyBytes 
   app.get('/ojs/v1/workflows/:id/jobs', async (c) => {
     const id = idIn(c);
     const page = new Query(c, ['limit', 'cursor']).page(DEFAULT_LIMIT);
-    return answer(c, jobPage(await workflows.nodes(id, page), page.limit));
+    const { items, cursor } = await workflows.nodes(id, page);
+    return answer(c, { jobs: items.map(workflowNodeToWire), pagination: pagination(page.limit, cursor) });
   });
 
   app.post('/ojs/v1/workflows/:id/nodes', async (c) => {

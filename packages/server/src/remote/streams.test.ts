@@ -7,6 +7,7 @@ import { serve } from '../serve.ts';
 import { remoteHarness, take } from '../testing/remote-harness.ts';
 
 const JOB = { type: 'test.job', args: [] };
+const PRUNED_WITHIN_MS = 600_000;
 const endless = () => new AbortController().signal;
 const ids = (events: readonly LoggedEvent[]) => events.map(({ jobId }) => jobId);
 
@@ -54,6 +55,19 @@ test.each(['break', 'end'] as const)('a stream that is cut anywhere (%s) has no 
   expect(ids(await reading)).toEqual([...written, ...live]);
   expect(connections).toBeGreaterThan(5);
   expect([seen[0], typeof seen.at(-1)]).toEqual([null, 'string']);
+});
+
+test('a follower is told, before it goes on, that events were pruned behind its cursor', async () => {
+  const { client, clock } = remoteHarness();
+  const after = await client.events.end();
+  await client.jobs.enqueue(JOB);
+  clock.jump(8 * 86_400_000);
+  await clock.advance(PRUNED_WITHIN_MS);
+  const { job } = await client.jobs.enqueue(JOB);
+  const told: string[] = [];
+  const onMissed = () => told.push('missed');
+  for (const { jobId } of await take(client.events.follow({ after, signal: endless(), onMissed }), 1)) told.push(jobId);
+  expect(told).toEqual(['missed', job.id]);
 });
 
 async function stored(waybill: ReturnType<typeof remoteHarness>['waybill'], count: number): Promise<LoggedEvent[]> {

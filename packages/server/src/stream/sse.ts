@@ -25,13 +25,13 @@ export function streamEvents(
   form: StreamForm = { text: eventText },
 ): Response {
   const away = goingAway(c);
-  const events = surface.waybill.events.follow({ ...reading, signal: away.signal });
+  const follow = (onMissed: () => void) => surface.waybill.events.follow({ ...reading, signal: away.signal, onMissed });
   const failed = (error: unknown) =>
     surface.logger.error(
       { request_id: c.get('requestId'), err: error },
       'An event stream broke; its reader may resume.',
     );
-  const body = toStream(events, {
+  const body = toStream(follow, {
     ...form,
     away,
     failed,
@@ -49,9 +49,12 @@ interface StreamOptions extends StreamForm {
 }
 
 /** Events are pulled as the reader takes them: a slow reader lags behind the log, it loses nothing. */
-function toStream(events: AsyncIterable<LoggedEvent>, options: StreamOptions): ReadableStream<Uint8Array> {
-  const { away, failed, after, heartbeatMs, text, isLast } = options;
-  const iterator = events[Symbol.asyncIterator]();
+function toStream(
+  follow: (onMissed: () => void) => AsyncIterable<LoggedEvent>,
+  { away, failed, after, heartbeatMs, text, isLast }: StreamOptions,
+): ReadableStream<Uint8Array> {
+  let tellMissed = () => {};
+  const iterator = follow(() => tellMissed())[Symbol.asyncIterator]();
   let heartbeat: NodeJS.Timeout | undefined;
   let isOver = false;
 
@@ -66,6 +69,9 @@ function toStream(events: AsyncIterable<LoggedEvent>, options: StreamOptions): R
   return new ReadableStream<Uint8Array>({
     start(controller) {
       if (away.signal.aborted) return end(controller);
+      tellMissed = () => {
+        if (!isOver) controller.enqueue(MISSED);
+      };
       away.signal.addEventListener('abort', () => end(controller), { once: true });
       heartbeat = setInterval(() => {
         // A reader that has not even taken the last chunk needs no sign of life.
@@ -96,6 +102,9 @@ const bytes = (text: string): Uint8Array => encoder.encode(text);
 
 /** A comment: it reaches proxies and sockets, but no reader. */
 const HEARTBEAT = bytes(': waybill\n\n');
+
+/** Without an id: what the reader has seen last stays what it is. */
+const MISSED = bytes('event: missed\ndata: {}\n\n');
 
 /** JSON has no raw line breaks, so one `data` line holds it. */
 const eventText = (event: LoggedEvent): string =>

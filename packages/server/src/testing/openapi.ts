@@ -9,6 +9,7 @@ interface Schema {
   pattern?: string;
   minLength?: number;
   oneOf?: Schema[];
+  allOf?: Schema[];
   required?: string[];
   properties?: Record<string, Schema>;
   additionalProperties?: boolean | Schema;
@@ -90,6 +91,7 @@ function problems(schema: Schema, value: unknown, at: string): string[] {
     const fits = schema.oneOf.filter((option) => problems(option, value, at).length === 0).length;
     return fits === 1 ? [] : [`${at} fits ${fits} of oneOf`];
   }
+  if (schema.allOf) return schema.allOf.flatMap((part) => problems(part, value, at));
   if ('const' in schema && value !== schema.const) return [`${at} is not ${String(schema.const)}`];
   if (schema.enum && !schema.enum.includes(value)) return [`${at} is ${String(value)}, not one of the enum`];
   if (schema.type !== undefined && typeOf(value, schema.type) !== schema.type) return [`${at} is no ${schema.type}`];

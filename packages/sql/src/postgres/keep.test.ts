@@ -1,4 +1,4 @@
-import { settleChange } from '@waybill/core/testing';
+import { settleChange, versionChange } from '@waybill/core/testing';
 import { expect, test } from 'vitest';
 import { postgresStore } from './store.ts';
 import { execute, postgresUrl, tempSchema, tempStore } from './testing/server.ts';
@@ -33,6 +33,9 @@ test('one that does not complete becomes an end like any other, and may come bac
   await store.apply([change]);
   expect([await rows('jobs_live'), await rows('job_bodies'), await rows('job_ends')]).toEqual([0, 1, 1]);
   expect(await store.get([job!])).toEqual([change.job]);
+  const replay = versionChange(change.job, { do: 'replay' }, store.clock.now())!;
+  expect(await store.apply([replay])).toMatchObject([{ status: 'applied' }]);
+  expect(await claim(store, 1)).toMatchObject([{ id: job!.id, run: 2, spec: { args: [{ to: 'ada' }] } }]);
 });
 
 test('what began before a queue forgets or keeps again ends as the queue is then', async () => {

@@ -17,6 +17,7 @@ import type {
   LimitInfo,
   LimitRule,
   MoveRequest,
+  OpeningQuery,
   Page,
   ParentResult,
   Progress,
@@ -97,6 +98,7 @@ export interface Calls {
   count(input: { filter: JobFilter; atMost: number }): number;
   claim(input: readonly ClaimRequest[]): Row[][];
   claimById(input: ClaimByIdRequest): ClaimByIdReply[];
+  opensAt(input: OpeningQuery): number | null;
   apply(input: { changes: ChangeMessage[]; at: number; now: number }): ApplyReply[];
   extend(input: readonly ExtendRequest[]): ExtendAnswer[];
   due(input: DueQuery): { rows: Row[]; crons: CronRecord[]; admitted: Row[]; nextAt: number | null };

@@ -1,4 +1,4 @@
-import { claimed, freeSlots, type LimitRule, type LimitUse } from '@waybill/core';
+import { claimed, freeSlots, type LimitRule, type LimitUse, nextAdmission, type OpeningQuery } from '@waybill/core';
 import { ruleOf, windowCell, windowOf } from '../limit-rows.ts';
 import type { Session } from './session.ts';
 
@@ -30,4 +30,15 @@ export function countQueueStarts({ sql }: Session, { limited }: Gate, count: num
   if (limited === null || count === 0) return;
   const { tenant, queue, rule, use } = limited;
   sql['queue-started'].run(tenant, queue, count, windowCell(claimed(rule, use, count, now).window));
+}
+
+/** When a rate lets go of something that a ready job waits for. */
+export function opensAt(session: Session, { tenant, queues, now }: OpeningQuery): number | null {
+  const moments = queues.flatMap((queue) => {
+    const { isPaused, limited } = gateOf(session, tenant, queue, now);
+    if (isPaused || limited === null) return [];
+    const isAwaited = session.sql['queue-first'].get(tenant, queue) !== undefined;
+    return (isAwaited ? nextAdmission(limited.rule, limited.use, now) : null) ?? [];
+  });
+  return moments.length === 0 ? null : Math.min(...moments);
 }

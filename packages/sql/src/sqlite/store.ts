@@ -1,3 +1,4 @@
+import { isBuiltin } from 'node:module';
 import { resolve } from 'node:path';
 import {
   type ApplyAnswer,
@@ -21,6 +22,7 @@ import {
   type JobQuery,
   type LimitStore,
   type Logger,
+  type OpeningQuery,
   type Page,
   type PruneAnswer,
   type PruneRequest,
@@ -31,6 +33,7 @@ import {
   silentLogger,
   systemClock,
   type WakeListener,
+  WaybillError,
   type WorkerStore,
   type WorkflowStore,
 } from '@waybill/core';
@@ -71,6 +74,7 @@ const DEFAULTS = {
 /** A store in one SQLite file. Several processes on one machine may share it. */
 export async function sqliteStore(options: SqliteOptions): Promise<Store> {
   const { clock, logger, durability, wakeEveryMs, busyTimeoutMs } = { ...DEFAULTS, ...options };
+  if (!isBuiltin('node:sqlite')) throw tooOld(process.versions.node);
   // SQLite takes an empty path for a temporary file that is gone when it is closed.
   if (options.path === '') throw invalidField('path', 'must name a file');
   // Absolute, since the file may be opened again after the process has changed its folder.
@@ -79,6 +83,11 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
   await link.call('ping', null);
   return new SqliteStore(link, clock, path !== IN_MEMORY);
 }
+
+const tooOld = (version: string): WaybillError =>
+  new WaybillError('unsupported', `SQLite needs Node.js 22.13 or newer, and this is ${version}.`, {
+    hint: 'Install a current Node.js, or add one to the project: npm install --save-dev node@24, then npx node.',
+  });
 
 class SqliteStore implements Store {
   readonly capabilities: StoreCapabilities;
@@ -146,6 +155,10 @@ class SqliteStore implements Store {
     return replies.map((reply) =>
       typeof reply === 'string' ? { status: reply } : { status: 'claimed', job: fromRow(reply) },
     );
+  }
+
+  opensAt(query: OpeningQuery): Promise<number | null> {
+    return this.#link.call('opensAt', query);
   }
 
   async apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {

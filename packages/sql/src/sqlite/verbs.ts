@@ -8,6 +8,7 @@ import { insert } from './insert.ts';
 import { getLimit, setLimit } from './limits.ts';
 import type { Input, Output, Verb } from './protocol.ts';
 import { prune } from './prune.ts';
+import { opensAt } from './queue-gate.ts';
 import { listQueues, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
 import { count, get, list } from './read.ts';
 import { addReports, getProgress } from './reports.ts';
@@ -23,6 +24,7 @@ export const VERBS: { readonly [V in Verb]: (session: Session, input: Input<V>) 
   count,
   claim,
   claimById,
+  opensAt,
   apply,
   extend,
   due,
@@ -61,6 +63,7 @@ const READING: ReadonlySet<Verb> = new Set([
   'get',
   'list',
   'count',
+  'opensAt',
   'readEvents',
   'endOfEvents',
   'getProgress',

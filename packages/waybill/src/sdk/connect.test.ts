@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { testEngine } from '@waybill/core/testing';
 import { createApp, serve } from '@waybill/server';
@@ -64,6 +65,20 @@ describe.each([
     expect(await waybill.enqueueMany(double, [])).toEqual([]);
   });
 
+  it('says of each of many whether it was made or was there already', async () => {
+    const waybill = await open();
+    const once = task('once.one', {
+      input: z.object({ n: z.number() }),
+      unique: { keys: ['type', 'args'], on_conflict: 'ignore' },
+      run: () => {},
+    });
+    const first = await waybill.enqueue(once, { n: 1 });
+    const many = await waybill.enqueueMany(once, [{ n: 2 }, { n: 1 }, { n: 3 }]);
+    expect(many.map(({ created }) => created)).toEqual([true, false, true]);
+    expect(many[1]!.id).toBe(first.id);
+    expect((await waybill.jobs.list({ limit: 10 })).items).toHaveLength(3);
+  });
+
   it('refuses a wrong input by its path, and stores nothing', async () => {
     const waybill = await open();
     // @ts-expect-error a number is wanted
@@ -87,6 +102,29 @@ describe.each([
     const waiting = waybill.wait(cancelled);
     await waybill.jobs.cancel(cancelled.id);
     await expect(waiting).rejects.toThrow('it was cancelled');
+  });
+
+  it('tells a running handler at once that its job was cancelled', async () => {
+    const waybill = await open();
+    const turns = new EventEmitter();
+    const endless = task('endless.one', {
+      run: (_, { signal }) =>
+        new Promise((resolve) => {
+          turns.emit('begun');
+          signal.addEventListener('abort', () => resolve(turns.emit('aborted', signal.reason)));
+        }),
+    });
+    // No heartbeat comes by itself before this test is over.
+    waybill.work([endless], { leaseMs: 600_000, heartbeatMs: 300_000 });
+    // The first one begins to be watched while it runs, the second one is watched from its start.
+    for (const _ of [1, 2]) {
+      const begun = once(turns, 'begun');
+      const { id } = await waybill.enqueue(endless);
+      await begun;
+      const aborted = once(turns, 'aborted');
+      await waybill.jobs.cancel(id);
+      expect(await aborted).toMatchObject([{ code: 'lease_lost' }]);
+    }
   });
 
   it('answers the first job for a repeated idempotency key', async () => {

@@ -1,4 +1,4 @@
-import { type Job, systemClock, type Waybill } from '@waybill/core';
+import { type Job, newJobId, systemClock, type Waybill } from '@waybill/core';
 import {
   type AnyTask,
   type EnqueueOptions,
@@ -28,9 +28,12 @@ type Given<T> = [TaskInput<T>] extends [undefined]
   ? [input?: undefined, options?: EnqueueOptions]
   : [input: TaskInput<T>, options?: EnqueueOptions];
 
+/** Written out, since whoever has no types of Node would have none of ours. */
+export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR2' | 'SIGBREAK';
+
 export interface WorkOptions extends Omit<WorkerOptions, 'jobs' | 'tasks'> {
   /** Signals at which the worker drains and the connection closes, e.g. `['SIGTERM', 'SIGINT']`. @defaultValue none */
-  stopOn?: readonly NodeJS.Signals[];
+  stopOn?: readonly StopSignal[];
 }
 
 /** The port, and on top of it typed tasks. */
@@ -84,15 +87,18 @@ export function connectionTo(port: Waybill, { logger, clock = systemClock }: Con
       if (inputs.length === 0) return [];
       const named = inputs.map((input, index) => requestFor(task, input, given, `inputs[${index}]`));
       const context = given.tenant === undefined ? {} : { tenant: given.tenant };
-      const jobs = await port.jobs.enqueueMany(await Promise.all(named), context);
-      return jobs.map((job) => ({ id: job.id, job, created: true }));
+      // With ids of our own the answer shows which jobs are ours, and for which one another job stands.
+      const requests = (await Promise.all(named)).map((request) => ({ ...request, id: newJobId(clock.now()) }));
+      const jobs = await port.jobs.enqueueMany(requests, context);
+      return jobs.map((job, index) => ({ id: job.id, job, created: job.id === requests[index]!.id }));
     },
     wait: async (job, given = {}) => {
       const id = typeof job === 'string' ? job : job.id;
       return resultOf(await untilFinished(port, id, given, clock)) as never;
     },
     work: (tasks, { stopOn = [], ...given } = {}) => {
-      const worker = new Worker({ clock, ...(logger && { logger }), ...given, jobs: port.jobs, tasks });
+      const { jobs, events } = port;
+      const worker = new Worker({ clock, events, ...(logger && { logger }), ...given, jobs, tasks });
       workers.add(worker);
       const stop = () => {
         connection

@@ -8,7 +8,7 @@ import { endOfLog, readEvents } from './event-log.ts';
 import { insert } from './insert.ts';
 import { prune } from './prune.ts';
 import { count, due, get, list } from './query.ts';
-import { listQueues, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
+import { listQueues, opensAt, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
 import { addReports, getProgress } from './reports.ts';
 import { getLimit, setLimit } from './slots.ts';
 import { MemoryState } from './state.ts';
@@ -53,6 +53,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): St
     count: verb(count),
     claim: verb(claim),
     claimById: verb(claimById),
+    opensAt: verb(opensAt),
     apply: verb(apply),
     extend: verb(extend),
     due: verb(due),

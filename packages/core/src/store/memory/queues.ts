@@ -1,5 +1,6 @@
 import type { Job } from '../../job/job.ts';
-import { claimed, freeSlots, type LimitRule } from '../../limits/limit.ts';
+import { claimed, freeSlots, type LimitRule, nextAdmission } from '../../limits/limit.ts';
+import type { OpeningQuery } from '../claim.ts';
 import type { QueueInfo, QueueKeep, QueueStats } from '../queues.ts';
 import { windowUnder } from './slots.ts';
 import { keyOf, type MemoryState, type QueueState } from './state.ts';
@@ -69,6 +70,17 @@ export function roomIn(state: MemoryState, tenant: string, name: string, now: nu
   const queue = state.queue(tenant, name);
   if (queue.info.limit === null) return Number.POSITIVE_INFINITY;
   return freeSlots(queue.info.limit, useOf(state, queue), now);
+}
+
+/** When a rate lets go of something that a ready job waits for. */
+export function opensAt(state: MemoryState, { tenant, queues, now }: OpeningQuery): number | null {
+  const moments = queues.flatMap((name) => {
+    const queue = state.queues.get(keyOf(tenant, name));
+    if (!queue || queue.info.paused || queue.info.limit === null) return [];
+    const isAwaited = jobsOf(state, queue).some((job) => job.rank !== null);
+    return (isAwaited ? nextAdmission(queue.info.limit, useOf(state, queue), now) : null) ?? [];
+  });
+  return moments.length === 0 ? null : Math.min(...moments);
 }
 
 export function countQueueStart(state: MemoryState, job: Job, now: number): void {

@@ -183,7 +183,10 @@ function outcomeOf(kind: SettlePlan['kind'], now: number): Outcome {
 async function settle(world: World, { plans }: StepOf<'settle'>): Promise<void> {
   const changes = plans.flatMap(({ lease, kind }) => {
     const claimed = world.pick(world.leases, lease);
-    return claimed ? [settleChange(claimed, outcomeOf(kind, world.now), world.now)] : [];
+    if (!claimed) return [];
+    // Past its execution timeout a run can only have failed.
+    const isLate = claimed.timeoutAt !== null && claimed.timeoutAt <= world.now;
+    return [settleChange(claimed, outcomeOf(isLate ? 'failed' : kind, world.now), world.now)];
   });
   await applyAll(world, 'settle', changes);
 }

@@ -96,6 +96,31 @@ export function testQueueLimits(open: OpenBench): void {
       expect(await bench.claim()).toHaveLength(5);
     });
 
+    it('says when its rate lets go of a start that a ready job waits for', async (context) => {
+      const bench = await open();
+      const { store } = bench;
+      if (!store.opensAt) return context.skip('this store leaves waiting claims to their safety net');
+      const opensAt = () => store.opensAt!({ tenant: '', queues: ['none', 'default'], now: bench.now });
+      expect(await opensAt()).toBeNull();
+      await setLimit(bench, null, RATE);
+      await bench.addMany(3);
+      expect(await opensAt()).toBeNull();
+      const claimed = await bench.claim();
+      expect(claimed).toHaveLength(2);
+      const at = (await opensAt())!;
+      expect(at).toBeGreaterThan(bench.now);
+      expect(at).toBeLessThanOrEqual(bench.now + RATE.periodMs * 1.1);
+      await store.queues.setPaused('', 'default', true);
+      expect(await opensAt()).toBeNull();
+      await store.queues.setPaused('', 'default', false);
+      await bench.clock.advance(at - bench.now - 1);
+      expect(await bench.claim()).toEqual([]);
+      await bench.clock.advance(1);
+      expect(await bench.claim()).toHaveLength(1);
+      // Nobody waits any more.
+      expect(await opensAt()).toBeNull();
+    });
+
     it('stands beside the limits of the jobs themselves', async () => {
       const bench = await open();
       await setLimit(bench, 2);

@@ -28,6 +28,12 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
   const claimFor = ({ tenant, queues, max: limit, claim }: ReceiveRequest): Promise<Job[]> =>
     claims.run({ tenant, queues, limit, ...claim, now: clock.now() });
 
+  /** A rate frees its places silently; nobody writes when that happens, so nobody wakes. */
+  async function untilOpen({ tenant, queues }: ReceiveRequest): Promise<number> {
+    const opensAt = (await store.opensAt?.({ tenant, queues, now: clock.now() })) ?? null;
+    return opensAt === null ? Number.POSITIVE_INFINITY : Math.max(1, opensAt - clock.now());
+  }
+
   async function receive(request: ReceiveRequest): Promise<Received> {
     if (request.waitMs === 0) return { kind: 'claimed', jobs: await claimFor(request) };
     const until = clock.monotonic() + request.waitMs;
@@ -41,7 +47,7 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
         woken.cancel();
         return { kind: 'claimed', jobs };
       }
-      await woken.orAfter(Math.min(left, safetyNetMs), signal);
+      await woken.orAfter(Math.min(left, safetyNetMs, await untilOpen(request)), signal);
       // Nobody is there any more to take a job: claiming one now would only cost it a lease time.
       if (signal.aborted) return { kind: 'claimed', jobs: [] };
     }

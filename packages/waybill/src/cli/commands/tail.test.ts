@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { openStore } from '../../connect/open-store.ts';
 import { Terminal } from '../testing/terminal.ts';
 
 let terminal: Terminal;
@@ -84,6 +85,21 @@ test('a cursor that is none is refused', async () => {
     exit 2
     waybill: The event cursor was not made by this store.
       waybill tail --help tells how to use it.
+    "
+  `);
+});
+
+test('says where retention has removed events that nobody has read', async () => {
+  const since = await terminal.engine(({ events }) => events.read({ limit: 1 }));
+  const store = await openStore(terminal.store);
+  await store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: terminal.now + 1, limit: 100 });
+  await store.close();
+  await terminal.run('enqueue', 'e.f');
+  stopAfter(1);
+  expect(await terminal.text('tail', '--since', since.cursor)).toMatchInlineSnapshot(`
+    "
+    00:00:00.020 e.f ID-3................................ enqueued
+    waybill: Events were removed by retention before they were read here.
     "
   `);
 });

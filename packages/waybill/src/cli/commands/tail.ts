@@ -32,7 +32,9 @@ export const tail = command({
     const { io, isJson, style } = context;
     const waybill = await context.connect();
     const after = await cursorOf(waybill, since);
-    const query = { filter, signal: io.interrupted(), ...(after !== undefined && { after }) };
+    const onMissed = () =>
+      void io.stderr.write('waybill: Events were removed by retention before they were read here.\n');
+    const query = { filter, signal: io.interrupted(), onMissed, ...(after !== undefined && { after }) };
     for await (const one of waybill.events.follow(query)) {
       // The log itself is not searched by type of job.
       if (jobTypes !== undefined && !jobTypes.has(one.jobType)) continue;

@@ -1,5 +1,5 @@
-import { jobToWire, workflowToWire } from '@waybill/client';
-import type { Job, WorkflowInfo, Workflows } from '@waybill/core';
+import { workflowNodeToWire, workflowToWire } from '@waybill/client';
+import type { WorkflowInfo, WorkflowNode, Workflows } from '@waybill/core';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { span } from '../spans.ts';
@@ -17,14 +17,14 @@ export const workflowsShow = command({
     const { workflows } = await context.connect();
     const workflow = await workflows.get(id);
     const jobs = await jobsOf(workflows, id);
-    const document = { workflow: workflowToWire(workflow), jobs: jobs.map((job) => jobToWire(job)) };
+    const document = { workflow: workflowToWire(workflow), jobs: jobs.map(workflowNodeToWire) };
     context.show(document, () => headOf(workflow, context) + treeOf(jobs, workflow.type, context));
     return 0;
   },
 });
 
-async function jobsOf(workflows: Workflows, id: string): Promise<Job[]> {
-  const jobs: Job[] = [];
+async function jobsOf(workflows: Workflows, id: string): Promise<WorkflowNode[]> {
+  const jobs: WorkflowNode[] = [];
   let cursor: string | undefined;
   do {
     const page = await workflows.nodes(id, { limit: PAGE, ...(cursor !== undefined && { cursor }) });

@@ -57,10 +57,85 @@ test('show: any graph', async () => {
     "
     workflow ID-1................................
     dag running, 1 of 2 completed, 1m 5s
-    ├─ b  ci.build    completed  1m 5s
-    └─ a  ci.publish  pending
+    └─ b     ci.build    completed  1m 5s
+       └─ a  ci.publish  pending
     "
   `);
+});
+
+test('show: each node of a graph once, below the last that it waits for', async () => {
+  const nodes = [
+    { id: 'install', ...job('ci.install') },
+    { id: 'lint', depends_on: ['install'], ...job('ci.lint') },
+    { id: 'test', depends_on: ['install'], ...job('ci.test') },
+    { id: 'notes', ...job('docs.notes') },
+    { id: 'publish', depends_on: ['lint', 'test', 'notes'], ...job('ci.publish') },
+    { id: 'announce', depends_on: ['publish'], ...job('mail.send') },
+  ];
+  const graph = await terminal.engine(({ workflows }) => workflows.create({ name: 'release', nodes }));
+  expect(await terminal.text('workflows', 'show', graph.id)).toMatchInlineSnapshot(`
+    "
+    release ID-1................................
+    dag running, 0 of 6 completed, 0ms
+    ├─ install         ci.install  available
+    │  ├─ lint         ci.lint     pending
+    │  └─ test         ci.test     pending
+    └─ notes           docs.notes  available
+       └─ publish      ci.publish  pending    also after lint, test
+          └─ announce  mail.send   pending
+    "
+  `);
+  const shown = (await terminal.json('workflows', 'show', graph.id)) as { jobs: { node: string }[] };
+  const edges = shown.jobs.map(({ node, ...rest }) => [node, 'depends_on' in rest && rest.depends_on]);
+  expect(Object.fromEntries(edges)).toMatchInlineSnapshot(`
+    {
+      "announce": [
+        "publish",
+      ],
+      "install": [],
+      "lint": [
+        "install",
+      ],
+      "notes": [],
+      "publish": [
+        "lint",
+        "test",
+        "notes",
+      ],
+      "test": [
+        "install",
+      ],
+    }
+  `);
+});
+
+test('show: a chain that got further nodes, named as anybody likes', async () => {
+  await terminal.engine(({ workflows }) =>
+    workflows.addNodes(id, [{ id: 'audit', depends_on: ['1.0'], ...job('a.b') }]),
+  );
+  expect(await terminal.text('workflows', 'show', id)).toMatchInlineSnapshot(`
+    "
+    order ID-1................................
+    chain running, 0 of 5 completed, 1 failed, 1m 1s
+    └─ 0            order.check  discarded  1.2s  No money.
+       ├─ 1.0       mail.send    pending
+       │  └─ audit  a.b          pending
+       └─ 1.1       stock.take   pending
+          └─ 2      order.close  pending    also after 1.0
+    "
+  `);
+});
+
+test('show: a long line of nodes does not run out of the screen', async () => {
+  const nodes = Array.from({ length: 1_500 }, (_, index) => ({
+    ...{ id: `n${index}`, ...job('test.job') },
+    ...(index > 0 && { depends_on: [`n${index - 1}`] }),
+  }));
+  const graph = await terminal.engine(({ workflows }) => workflows.create({ nodes }));
+  const lines = (await terminal.text('workflows', 'show', graph.id)).trimEnd().split('\n').slice(3);
+  expect(lines.map((line) => / n(\d+) /.exec(line)?.[1])).toEqual(nodes.map((_, index) => String(index)));
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(150);
+  expect(lines.at(-1)!.trim()).toMatchInlineSnapshot(`"└─ n1499  test.job  pending    after n1498"`);
 });
 
 test('resume, cancel and what is not there', async () => {

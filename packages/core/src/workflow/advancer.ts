@@ -1,0 +1,60 @@
+import { GroupCommit } from '../commit/group-commit.ts';
+import type { Job } from '../job/job.ts';
+import type { Logger } from '../logger.ts';
+import type { Store } from '../store/store.ts';
+import { advance, type MakeJob } from './advance.ts';
+
+interface AdvancerParts {
+  store: Store;
+  logger: Logger;
+  make: MakeJob;
+  onChanged(jobs: readonly Job[]): void;
+  /** The sweep does it when we cannot. */
+  onFailed(job: Job): void;
+}
+
+/**
+ * Advances nodes as soon as they have finished, many at a time. Whoever settles a node waits for it, so that the
+ * workflow is where the answer lets one expect it; should this process die on the way, the sweep does it again.
+ */
+export class Advancer {
+  readonly #parts: AdvancerParts;
+  readonly #group: GroupCommit<Job, undefined>;
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(parts: AdvancerParts) {
+    const { maxBatch: maxItems } = parts.store.capabilities;
+    this.#parts = parts;
+    this.#group = new GroupCommit({ flush: (jobs) => this.#advance(jobs), maxItems, parallel: 1 });
+  }
+
+  /** Never rejects. */
+  advance(job: Job): Promise<void> {
+    const key = `${job.tenant}\n${job.id}\n${job.version}`;
+    const known = this.#underWay.get(key);
+    if (known) return known;
+    const begun = this.#try(job).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, begun);
+    return begun;
+  }
+
+  idle(): Promise<void> {
+    return this.#group.idle();
+  }
+
+  async #try(job: Job): Promise<void> {
+    try {
+      await this.#group.run(job);
+    } catch (error) {
+      this.#parts.logger.warn({ err: error, job: job.id }, 'A workflow could not be advanced; the sweep does it.');
+      this.#parts.onFailed(job);
+    }
+  }
+
+  async #advance(jobs: readonly Job[]): Promise<undefined[]> {
+    const { store, make, onChanged } = this.#parts;
+    const changed = await advance(store, jobs, make);
+    if (changed.length > 0) onChanged(changed);
+    return jobs.map(() => undefined);
+  }
+}
