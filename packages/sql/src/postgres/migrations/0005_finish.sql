@@ -54,8 +54,9 @@ begin
   ),
   m as materialized (
     select c.*, d.queue, d.place, d.attempt, d.worker_id, d.lease_ms, d.enqueued_at, d.started_at, d.expires_at,
-      d.retry_delay_ms, c.state = 5 and forgetful is not null and d.queue = any (forgetful) as is_forgotten,
-      d.spec is not null as had_own_body
+      d.retry_delay_ms, d.timeout_ms, d.visibility_ms, d.limit_key, d.workflow_id, d.created_at, d.max_attempts,
+      d.priority, d.type, d.idempotency_key, d.unique_key, d.node, d.spec,
+      c.state = 5 and forgetful is not null and d.queue = any (forgetful) as is_forgotten
     from c join d on d.id = c.id and d.run = c.run and d.claim_id = c.claim_id
   ),
   e as (
@@ -76,9 +77,9 @@ begin
       limit_key, workflow_id, node, spec
     )
     select
-      p_tenant, d.id, d.created_at, d.max_attempts, d.priority, d.type, d.queue, d.timeout_ms, d.visibility_ms,
-      d.idempotency_key, d.unique_key, d.limit_key, d.workflow_id, d.node, d.spec
-    from d join m on m.id = d.id where d.spec is not null and not m.is_forgotten
+      p_tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key,
+      unique_key, limit_key, workflow_id, node, spec
+    from m where spec is not null and not is_forgotten
   ),
   t as (
     insert into {schema}.queue_totals (tenant, queue, completed, cancelled, discarded)
@@ -89,7 +90,7 @@ begin
   )
   select
     count(*), (select array_agg(t.queue) from t), array_agg(m.id) filter (where m.is_forgotten),
-    bool_or(m.is_forgotten and not m.had_own_body)
+    bool_or(m.is_forgotten and m.spec is null)
   into ended, left_queues, forgotten, have_bodies from m;
   if ended < cardinality(p_id) then
     raise exception 'A run is over, or has another lease.' using errcode = 'WB001';
