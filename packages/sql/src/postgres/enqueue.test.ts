@@ -184,7 +184,7 @@ const REFUSED: [string, string, string | null, unknown, unknown?][] = [
   ['a priority with a fraction', INVALID, 'email.send', [], { priority: 1.5 }],
   ['a priority that is a text', INVALID, 'email.send', [], { priority: '1' }],
   ['a negative delay', INVALID, 'email.send', [], { delay_ms: -1 }],
-  ['no attempts below none', INVALID, 'email.send', [], { max_attempts: -1 }],
+  ['a negative number of attempts', INVALID, 'email.send', [], { max_attempts: -1 }],
   ['a timeout of nothing', INVALID, 'email.send', [], { timeout_ms: 0 }],
   ['meta that is a list', INVALID, 'email.send', [], { meta: [] }],
   ['an id of another version', INVALID, 'email.send', [], { id: '019461a8-1a2b-4c3d-8e4f-5a6b7c8d9e0f' }],

@@ -44,7 +44,7 @@ $$;
 
 -- Stores one job as the engine would, for whoever speaks nothing but SQL; answers its id. Part of the transaction that it
 -- is called in. It makes plain jobs only: what needs more than one row to be decided is refused, as is what is wrong.
--- Workers of every version call it by this name, so a later version replaces it and keeps what it takes.
+-- Producers know it by this name alone, so a later version replaces it and still takes what this one takes.
 create function {schema}.enqueue(type text, args json default '[]', options json default '{}') returns uuid
 language plpgsql volatile
 as $$
