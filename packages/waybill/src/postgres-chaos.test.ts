@@ -16,7 +16,7 @@ const PRODUCERS = 6;
 /** Jobs that wait at most; the producers pause above it. */
 const BACKLOG = 300;
 /** Each fault comes so often, in random order. */
-const ROUNDS = 6;
+const ROUNDS = 5;
 const SEED = Number(process.env.WAYBILL_CHAOS_SEED ?? Date.now() % 1_000_000);
 
 const folder = mkdtempSync(path.join(tmpdir(), 'waybill-chaos-'));
@@ -50,7 +50,7 @@ async function chaos(fleet: WorkerFleet, random: (bound: number) => number): Pro
     else if (fault === 'crash') await server.crash();
     else if (fault === 'terminate') await terminateSome(random);
     else if (fault === 'kill') fleet.killOne(random);
-    else fleet.pauseOne(random);
+    else await fleet.pauseOne(random);
   }
   await fleet.progress(100);
 }

@@ -2,16 +2,17 @@ import { openSync, writeSync } from 'node:fs';
 import { engine } from '@waybill/core';
 import { postgresStore } from '@waybill/sql/postgres';
 import { connectionTo } from '../sdk/connect.ts';
-import { type ChaosSettings, chaosTask } from './chaos-task.ts';
+import { type ChaosSettings, chaosTask, isRescue } from './chaos-task.ts';
 
 /** A worker in a process of its own, to be killed. It notes its runs in a file, since that survives it. */
 const { url, schema, notes, leaseMs } = JSON.parse(process.argv[2]!) as ChaosSettings;
 const file = openSync(notes, 'a');
 
-const chaos = chaosTask((kind, { id, run }) => {
+const chaos = chaosTask((kind, job) => {
+  const { id, run } = job;
   // One write of a short line to a file that is only appended to is not mixed up with those of other processes.
   writeSync(file, `${JSON.stringify({ kind, id, run, at: Date.now() })}\n`);
-  process.send?.(kind);
+  process.send?.(kind === 'start' && isRescue(job) ? 'rescue' : kind);
 });
 
 const store = await postgresStore({ url, schema });

@@ -9,7 +9,7 @@ export class WorkerFleet {
   /** Each with its first word, after which it knows what SIGTERM means. */
   readonly #alive = new Map<ChildProcess, Promise<unknown>>();
   readonly #watchers = new Set<() => void>();
-  #paused: ChildProcess | undefined;
+  #rescues = 0;
   #ended = 0;
   /** How a process ended that was not told to. */
   #death: Error | undefined;
@@ -30,6 +30,7 @@ export class WorkerFleet {
     this.#alive.set(child, once(child, 'message'));
     child.on('message', (kind) => {
       if (kind === 'end') this.#ended += 1;
+      if (kind === 'rescue') this.#rescues += 1;
       for (const look of this.#watchers) look();
     });
     child.on('exit', (code, signal) => {
@@ -46,19 +47,25 @@ export class WorkerFleet {
     this.start();
   }
 
-  /** Lets the one that was paused before go on, and pauses another: a machine that sleeps, a process without memory. */
-  pauseOne(choose: (count: number) => number): void {
-    this.#paused?.kill('SIGCONT');
-    this.#paused = this.#choose(choose);
-    this.#paused.kill('SIGSTOP');
+  /** Pauses one, as a machine that sleeps does, until another has taken over one of its jobs. */
+  async pauseOne(choose: (count: number) => number): Promise<void> {
+    const child = this.#choose(choose);
+    const before = this.#rescues;
+    child.kill('SIGSTOP');
+    await this.#until(() => this.#rescues > before);
+    child.kill('SIGCONT');
   }
 
   /** Resolves when that many more runs have ended; rejects when a worker died that should not have. */
   progress(runs: number): Promise<void> {
     const goal = this.#ended + runs;
+    return this.#until(() => this.#ended >= goal);
+  }
+
+  #until(isTrue: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
-        if (this.#ended < goal && this.#death === undefined) return;
+        if (!isTrue() && this.#death === undefined) return;
         this.#watchers.delete(look);
         if (this.#death) reject(this.#death);
         else resolve();
@@ -74,7 +81,6 @@ export class WorkerFleet {
 
   /** Answers the exit codes. */
   async stop(signal: NodeJS.Signals): Promise<(number | null)[]> {
-    this.#paused?.kill('SIGCONT');
     const children = [...this.#alive];
     this.#alive.clear();
     const exits = children.map(async ([child, firstWord]) => {
