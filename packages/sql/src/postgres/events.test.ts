@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { NOTHING_SEEN, parseCursor } from './log-cursor.ts';
 import { readAll } from './queries.ts';
 import { postgresStore } from './store.ts';
-import { postgresUrl, tempClient, tempLink, tempSchema, tempStore } from './testing/server.ts';
+import { execute, postgresUrl, tempClient, tempLink, tempSchema, tempStore } from './testing/server.ts';
 import { add, claim, complete } from './testing/work.ts';
 
 const WRITERS = 8;
@@ -84,6 +84,25 @@ test('a cursor of another database begins at the oldest event and says that some
     missed: true,
   });
   expect(() => parseCursor('7.2')).toThrow(WaybillError);
+});
+
+test('a cursor from before the database was restored says that some were missed, and nothing is lost', async () => {
+  const url = await postgresUrl();
+  const schema = tempSchema(url);
+  const open = () => tempStore(postgresStore, { url, schema, listen: false });
+  const before = await open();
+  await add(before, 2);
+  const cursor = await before.events.end();
+  // What a dump brings along: where it was written, and numbers that this server has yet to reach.
+  await execute(url, `update "${schema}".log_state set database = 'elsewhere'`);
+  await execute(url, `update "${schema}".event_segments set xid = '4000000000'`);
+  const after = await open();
+  const [job] = await add(after, 1);
+  const page = await after.events.read({ after: cursor, limit: 10 });
+  expect(page).toMatchObject({ missed: true, atEnd: true });
+  expect(page.events).toHaveLength(3);
+  expect(page.events.at(-1)!.jobId).toBe(job!.id);
+  expect(await after.events.read({ after: page.cursor, limit: 10 })).toMatchObject({ events: [], missed: false });
 });
 
 test('where one job is asked for, no other segments are sent', async () => {

@@ -13,7 +13,7 @@ export const eventLog = (base: Base): EventLog => ({
   end: () => endOfLog(base),
 });
 
-type StateCells = [store: string, now: string, wasPruned: boolean];
+type StateCells = [store: string, now: string, wasPruned: boolean, isSetBack: boolean];
 type SegmentCells = [seq: number, first: number, body: string | null];
 
 async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery): Promise<EventPage> {
@@ -21,9 +21,10 @@ async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery)
   const { base: seen = NOTHING_SEEN, target = null, seq = 0, index = 0 } = given ?? {};
   const { link, sql } = base;
   const [state] = await link.query<StateCells>(sql['log-state'], [seen, target, seq, index]);
-  const [store, now, wasPruned] = state!;
+  const [store, now, wasPruned, isSetBack] = state!;
   // Its numbers mean nothing here: the database is another one, or was restored.
-  if (given && given.store !== store) return { ...(await readEvents(base, { filter, limit })), missed: true };
+  if (given && (given.store !== store || isSetBack))
+    return { ...(await readEvents(base, { filter, limit })), missed: true };
 
   const from: LogCursor = { store, base: seen, target: target ?? now, seq, index };
   const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;

@@ -32,6 +32,7 @@ export const QUERY_NAMES = [
   'limits-lock',
   'limits-note',
   'limits-write',
+  'log-adopt',
   'log-lock',
   'log-state',
   'notify',

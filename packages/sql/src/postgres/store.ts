@@ -73,6 +73,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   const base: Base = { link, sql, floors, bell: new Bell(link, floors, sql.notify), knownQueues: new Set() };
   const upkeep = new Upkeep(base, options.logger ?? silentLogger);
   try {
+    await link.query(sql['log-adopt']);
     await upkeep.run();
   } catch (error) {
     await link.close();

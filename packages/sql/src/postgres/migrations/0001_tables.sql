@@ -164,9 +164,11 @@ create table {schema}.event_segments (
 
 create index event_segments_xid on {schema}.event_segments (xid, seq);
 
--- One row. `pruned_*` name the newest segment that was pruned, and how many of its events (null: all).
+-- One row. `database` says where it was written: in another one, restored from a dump, the numbers of transactions mean
+-- nothing. `pruned_*` name the newest segment that was pruned, and how many of its events (null: all).
 create table {schema}.log_state (
   store_id text not null default replace(gen_random_uuid()::text, '-', ''),
+  database text,
   pruned_seq bigint,
   pruned_xid xid8,
   pruned_first int

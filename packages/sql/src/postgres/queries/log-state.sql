@@ -1,4 +1,5 @@
--- Whose log it is, what a reader can see now, and whether something was pruned that a reader had not seen.
+-- Whose log it is, what a reader can see now, whether something was pruned that a reader had not seen, and whether the
+-- reader has seen what is yet to come: the database was set back.
 -- Parameters: 1 snapshot seen as a whole, 2 snapshot seen in part or null, 3 segment to continue with, 4 event of it to
 -- continue with.
 select store_id, pg_current_snapshot()::text, pruned_seq is not null
@@ -7,5 +8,6 @@ select store_id, pg_current_snapshot()::text, pruned_seq is not null
     pg_visible_in_snapshot(pruned_xid, $2::text::pg_snapshot)
       and ($3::bigint > pruned_seq or ($3::bigint = pruned_seq and $4::int >= coalesce(pruned_first, 2147483647))),
     false
-  )
+  ),
+  pg_snapshot_xmax($1::text::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
 from {schema}.log_state
