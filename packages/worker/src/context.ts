@@ -1,4 +1,14 @@
-import { checkJson, isObject, type Job, type Json, type JsonObject, type Logger, type Outcome } from '@waybill/core';
+import {
+  checkJson,
+  isObject,
+  type Job,
+  type Json,
+  type JsonObject,
+  type Logger,
+  type Outcome,
+  type Transaction,
+  WaybillError,
+} from '@waybill/core';
 import type { RunReports } from './run-reports.ts';
 
 /** What a handler is given besides its input. */
@@ -22,6 +32,12 @@ export interface TaskContext {
   /** What the next run shall find in `lastCheckpoint`, should this one not come to its end. Travels like progress. */
   checkpoint(state: JsonObject): void;
   log(message: string, fields?: object): void;
+  /**
+   * Completes the run inside of a transaction of the handler's own: what it wrote there and the end of the job are
+   * committed together or not at all. Answers the result, to be returned after the commit. When the run is not ours any
+   * more it throws `lease_lost`, so that everything is rolled back. Only on PostgreSQL, see docs/postgres.md.
+   */
+  complete<Result>(result: Result, options: { within: Transaction }): Promise<Result>;
   /** Ends the run: try again after so many milliseconds, or then. Counts neither as failure nor as attempt. */
   snooze(until: number | Date): never;
   /** Ends the run and the job: there is no point in trying again. */
@@ -58,6 +74,8 @@ export interface ContextParts extends ContextHooks {
   logger: Logger;
   /** The server's time, which `snoozed` is told in. */
   serverNow(): number;
+  /** Settles the run as completed inside of a transaction. */
+  complete(result: unknown, within: Transaction): Promise<void>;
 }
 
 /** Thrown to leave the handler from any depth. Not an Error: nobody should take it for one, or pay for a stack. */
@@ -81,6 +99,8 @@ export class RunContext {
   readonly context: TaskContext;
   /** What the handler asked for by snooze, discard or cancel. Kept here, since a `catch` on the way may swallow it. */
   asked: Outcome | undefined;
+  /** Whether the handler has completed the run itself; whether that was committed, only the row knows. */
+  isCompletedWithin = false;
   #state: 'live' | 'abandoned' | 'over' = 'live';
   readonly #parts: ContextParts;
 
@@ -98,6 +118,7 @@ export class RunContext {
       progress: (fraction, detail) => this.#progress(fraction, detail),
       checkpoint: (state) => this.#checkpoint(state),
       log: (message, fields = {}) => this.#log(message, fields),
+      complete: (result, { within }) => this.#complete(result, within),
       snooze: (until) =>
         this.#end('snooze', {
           kind: 'snoozed',
@@ -139,6 +160,13 @@ export class RunContext {
     const { job, logger, onLog } = this.#parts;
     logger.info({ ...fields, task: job.type, job: job.id, run: job.run }, message);
     this.#tell(() => onLog?.({ job, message, fields }));
+  }
+
+  async #complete<Result>(result: Result, within: Transaction): Promise<Result> {
+    if (!this.#isLive('complete')) throw new WaybillError('lease_lost', 'The run is over; roll the transaction back.');
+    await this.#parts.complete(result, within);
+    this.isCompletedWithin = true;
+    return result;
   }
 
   #end(method: string, outcome: Outcome): never {

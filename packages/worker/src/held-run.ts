@@ -7,6 +7,8 @@ export class HeldRun {
   readonly leaseMs: number;
   readonly aborter = new AbortController();
   state: 'waiting' | 'running' | 'settling' = 'waiting';
+  /** In a transaction of its own: settling it once more only makes sure of that. */
+  isSettledByHandler = false;
   /** When the lease was last known to be ours in full. */
   renewedAt: number;
 

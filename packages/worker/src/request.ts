@@ -1,4 +1,11 @@
-import { type JobOptions, type JobRequest, type Json, type JsonObject, WaybillError } from '@waybill/core';
+import {
+  type JobOptions,
+  type JobRequest,
+  type Json,
+  type JsonObject,
+  type Transaction,
+  WaybillError,
+} from '@waybill/core';
 import { toJson } from './jsonified.ts';
 import { pathOf, type SchemaIssue } from './standard-schema.ts';
 import type { AnyTask, LimitOptions, TaskPolicy, UniqueOptions } from './task.ts';
@@ -20,6 +27,8 @@ export interface EnqueueOptions extends Omit<TaskPolicy, 'unique' | 'limit'> {
   /** A call repeated under the same key answers the first job. */
   idempotencyKey?: string;
   tenant?: string;
+  /** A transaction of the caller's own, which the job becomes part of. Only on PostgreSQL, see docs/postgres.md. */
+  within?: Transaction;
 }
 
 const MAX_ISSUES = 20;

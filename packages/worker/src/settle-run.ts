@@ -45,6 +45,8 @@ async function refused(
   const code = codeOf(error) ?? 'internal';
   const message = error instanceof Error ? error.message : String(error);
   const { task } = run.fields;
+  // In a queue that keeps nothing the job is gone with the handler's own commit.
+  if (code === 'not_found' && run.isSettledByHandler) return true;
   if (code === 'lease_lost' || code === 'not_found' || code === 'conflict' || outcome.kind === 'failed') {
     parts.logger.warn({ ...run.fields, err: error }, `The ${outcome.kind} run of task '${task}' came too late.`);
     return false;

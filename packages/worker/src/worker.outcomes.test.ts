@@ -24,6 +24,12 @@ describe('a handler comes to exactly one outcome', () => {
     expect((await happened(job.id, 'job.completed')).result).toEqual({ at: '1970-01-01T00:00:00.000Z' });
   });
 
+  it('where there are no transactions to share, completing in one fails the run and says why', async () => {
+    const within = { query: async () => ({ rows: [] }) };
+    const { outcome } = await outcomeOf((_, context) => context.complete('done', { within }));
+    expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'unsupported' } });
+  });
+
   it('nothing is null', async () => {
     expect((await outcomeOf(() => undefined)).outcome).toEqual({ kind: 'completed', result: null });
   });

@@ -183,7 +183,7 @@ export class Worker {
         logger.warn(run.fields, message);
       },
       run: (validated) => inProcess(validated, run, { ...this.#options, workerId: this.id }),
-      settle: async ({ outcome }) => {
+      settle: async ({ outcome, isSettled = false }) => {
         run.state = 'settling';
         this.#running -= 1;
         this.#note(clock.monotonic() - startedAt);
@@ -193,6 +193,7 @@ export class Worker {
         if (outcome?.kind === 'failed') {
           logger.warn({ ...run.fields, error: outcome.error }, `A run of task '${run.fields.task}' failed.`);
         }
+        run.isSettledByHandler = isSettled;
         if (outcome !== null) await settleRun(run, outcome, this.#settling, this.#giveUp.signal);
       },
     });

@@ -1,4 +1,4 @@
-import { type Job, newJobId, systemClock, type Waybill } from '@waybill/core';
+import { type EnqueueContext, type Job, newJobId, systemClock, type Waybill } from '@waybill/core';
 import {
   type AnyTask,
   type EnqueueOptions,
@@ -75,21 +75,15 @@ export function connectionTo(port: Waybill, { logger, clock = systemClock }: Con
     health: () => port.health(),
 
     enqueue: async (task, ...[input, given = {}]) => {
-      const { tenant, idempotencyKey } = given;
-      const context = {
-        ...(tenant !== undefined && { tenant }),
-        ...(idempotencyKey !== undefined && { idempotencyKey }),
-      };
-      const { job, created } = await port.jobs.enqueue(await requestFor(task, input, given), context);
+      const { job, created } = await port.jobs.enqueue(await requestFor(task, input, given), contextOf(given));
       return { id: job.id, job, created };
     },
     enqueueMany: async (task, inputs, given = {}) => {
       if (inputs.length === 0) return [];
       const named = inputs.map((input, index) => requestFor(task, input, given, `inputs[${index}]`));
-      const context = given.tenant === undefined ? {} : { tenant: given.tenant };
       // With ids of our own the answer shows which jobs are ours, and for which one another job stands.
       const requests = (await Promise.all(named)).map((request) => ({ ...request, id: newJobId(clock.now()) }));
-      const jobs = await port.jobs.enqueueMany(requests, context);
+      const jobs = await port.jobs.enqueueMany(requests, contextOf(given));
       return jobs.map((job, index) => ({ id: job.id, job, created: job.id === requests[index]!.id }));
     },
     wait: async (job, given = {}) => {
@@ -119,3 +113,10 @@ export function connectionTo(port: Waybill, { logger, clock = systemClock }: Con
   };
   return connection;
 }
+
+/** What of the options is not about the job itself. */
+const contextOf = ({ tenant, idempotencyKey, within }: EnqueueOptions): EnqueueContext => ({
+  ...(tenant !== undefined && { tenant }),
+  ...(idempotencyKey !== undefined && { idempotencyKey }),
+  ...(within !== undefined && { within }),
+});

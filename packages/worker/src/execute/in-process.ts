@@ -1,4 +1,12 @@
-import { type Clock, type Jobs, type Lease, type Logger, type Outcome, WaybillError } from '@waybill/core';
+import {
+  type Clock,
+  type Jobs,
+  type Lease,
+  type Logger,
+  type Outcome,
+  type Transaction,
+  WaybillError,
+} from '@waybill/core';
 import { type ContextHooks, RunContext, type TaskContext } from '../context.ts';
 import { toJson } from '../jsonified.ts';
 import { codeOf } from '../patience.ts';
@@ -14,7 +22,7 @@ export type Middleware = (
 ) => Promise<unknown>;
 
 export interface InProcessParts extends ContextHooks {
-  jobs: Pick<Jobs, 'report'>;
+  jobs: Pick<Jobs, 'report' | 'settle'>;
   clock: Clock;
   logger: Logger;
   workerId: string;
@@ -53,6 +61,7 @@ export async function inProcess(run: Validated, control: RunControl, parts: InPr
     signal,
     logger,
     serverNow: () => serverNow(lease, control, clock),
+    complete: (result, within) => completeWithin(run, result, within, parts),
     ...(onProgress && { onProgress }),
     ...(onLog && { onLog }),
   });
@@ -81,7 +90,21 @@ export async function inProcess(run: Validated, control: RunControl, parts: InPr
   const plain = () => context.asked ?? outcomeOf(last!, parts, task);
   const outcome = signal.aborted ? outcomeOfAborted(signal.reason, last === null ? null : plain) : plain();
   const thrown = context.asked === undefined && last?.kind === 'thrown' ? { thrown: last.error } : {};
-  return { stage: 'ended', lease, outcome, ...thrown };
+  const settled = context.isCompletedWithin && outcome?.kind === 'completed' ? { isSettled: true } : {};
+  return { stage: 'ended', lease, outcome, ...settled, ...thrown };
+}
+
+/** What the handler's own transaction completes is what a return would have completed, and is refused for the same. */
+async function completeWithin(
+  { lease, task }: Validated,
+  result: unknown,
+  within: Transaction,
+  parts: InProcessParts,
+): Promise<void> {
+  const { job, token } = lease;
+  const outcome = outcomeOf({ kind: 'returned', value: result }, parts, task);
+  if (outcome.kind === 'failed') throw new WaybillError('invalid_request', outcome.error.message);
+  await parts.jobs.settle({ id: job.id, tenant: job.tenant, leaseToken: token, outcome, within });
 }
 
 /** Never rejects, so that a handler that is not waited for any more cannot end the process. */

@@ -22,6 +22,8 @@ export interface Ended {
   lease: Lease;
   /** Null: the lease is lost, so there is nobody to tell. */
   outcome: Outcome | null;
+  /** The handler has settled it already, in a transaction that it seems to have committed. */
+  isSettled?: boolean;
   /** What the handler threw, for those who run it in a test. */
   thrown?: unknown;
 }

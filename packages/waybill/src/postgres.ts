@@ -1,0 +1,8 @@
+// For those whose jobs live in the PostgreSQL database of their own tables.
+
+export {
+  drizzleTransaction,
+  kyselyTransaction,
+  type PostgresStoreOptions,
+  postgresStore,
+} from '@waybill/sql/postgres';
