@@ -49,16 +49,38 @@ export function encodeEvent(event: JobEvent): string {
 /** By sequence, so that the events of each job keep their order however they are put together. */
 export function encodeEvents(events: readonly JobEvent[]): string[] {
   const groups = new Map<string, JobEvent[]>();
+  let last: JobEvent[] | undefined;
+  let lastData = '';
   for (const event of events) {
-    const { type, jobType, queue, run, attempt, sequence, at, data, source, tenant } = event;
-    const key = `${type}\n${run}.${attempt}.${sequence}.${at}\n${JSON.stringify([jobType, queue, data, source, tenant])}`;
+    const { type, jobType, queue, run, attempt, sequence, at, source, tenant } = event;
+    const data = JSON.stringify(event.data);
+    // Nearly always: the jobs of a flush were claimed or settled together.
+    if (last !== undefined && data === lastData && isLike(last[0]!, event)) {
+      last.push(event);
+      continue;
+    }
+    lastData = data;
+    const key = `${type}\n${run}.${attempt}.${sequence}.${at}\n${JSON.stringify([jobType, queue, source, tenant])}${data}`;
     const group = groups.get(key);
-    if (group) group.push(event);
-    else groups.set(key, [event]);
+    last = group ?? [];
+    last.push(event);
+    if (!group) groups.set(key, last);
   }
   const inOrder = [...groups.values()].sort(([a], [b]) => a!.sequence - b!.sequence);
   return inOrder.map((group) => (group.length === 1 ? encodeEvent(group[0]!) : encodeGroup(group)));
 }
+
+/** Whether two events differ in nothing but their jobs and their data. */
+const isLike = (a: JobEvent, b: JobEvent): boolean =>
+  a.sequence === b.sequence &&
+  a.at === b.at &&
+  a.type === b.type &&
+  a.run === b.run &&
+  a.attempt === b.attempt &&
+  a.queue === b.queue &&
+  a.jobType === b.jobType &&
+  a.source === b.source &&
+  a.tenant === b.tenant;
 
 function encodeGroup(group: readonly JobEvent[]): string {
   const { type, jobType, queue, run, attempt, sequence, at, data, source, tenant } = group[0]!;

@@ -26,4 +26,5 @@ export class HeldJobs {
   }
 }
 
-const keyOf = (tenant: string, id: string): string => `${tenant}\n${id}`;
+/** Ids are unique in a tenant, and most systems have only the nameless one. */
+const keyOf = (tenant: string, id: string): string => (tenant === '' ? id : `${tenant}\n${id}`);

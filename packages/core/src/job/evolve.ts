@@ -20,12 +20,18 @@ type Patch = Partial<Omit<Job, 'tenant' | 'id' | 'rank' | 'nextAt' | 'version' |
  * events are gap-free by construction: a change without an event leaves the version alone.
  */
 export function evolve(before: Job, patch: Patch, facts: readonly Fact[], now: number): Transition {
-  const merged = { ...before, ...patch, version: before.version + facts.length };
-  const job: Job = { ...merged, rank: rankFor(merged), nextAt: nextAtFor(merged) };
+  // Copied once: a row is wide, and this is done for every run.
+  const job: { -readonly [K in keyof Job]: Job[K] } = { ...before, ...patch };
+  job.version = before.version + facts.length;
+  job.rank = rankFor(job);
+  job.nextAt = nextAtFor(job);
   return { job, events: facts.map((fact, index) => eventOf(job, fact, before.version + 1 + index, now)) };
 }
 
-function eventOf(job: Job, [type, data = {}]: Fact, sequence: number, at: number): JobEvent {
+/** Shared by all events that have no more to tell, which are most of them. */
+const NO_DATA: JsonObject = Object.freeze({});
+
+function eventOf(job: Job, [type, data = NO_DATA]: Fact, sequence: number, at: number): JobEvent {
   const { tenant, id: jobId, type: jobType, queue, run, attempt } = job;
   return { type, tenant, jobId, jobType, queue, run, attempt, source: 'server', sequence, at, data };
 }
