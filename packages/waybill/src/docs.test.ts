@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { tempDatabase } from './testing/temp-database.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const docs = path.join(root, 'docs');
@@ -24,10 +25,12 @@ test('there are examples to run', () => {
   expect(examples.length).toBeGreaterThan(5);
 });
 
-test.each(examples)('$name runs as it stands there', ({ name, kind, code }) => {
+test.each(examples)('$name runs as it stands there', async ({ name, kind, code }) => {
   const file = path.join(folder, `${name.replaceAll(/\W+/g, '-')}.${ENDINGS[kind]}`);
   writeFileSync(file, code);
-  const { status, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8', timeout: 25_000 });
+  const env = { ...process.env, ...(code.includes('DATABASE_URL') && { DATABASE_URL: await tempDatabase() }) };
+  const settings = { cwd: folder, env, encoding: 'utf8', timeout: 25_000 } as const;
+  const { status, stderr } = spawnSync(process.execPath, [file], settings);
   expect(stderr).toBe('');
   expect(status).toBe(0);
 });
