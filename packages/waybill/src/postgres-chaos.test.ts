@@ -16,7 +16,7 @@ const PRODUCERS = 6;
 /** Jobs that wait at most; the producers pause above it. */
 const BACKLOG = 300;
 /** Each fault comes so often, in random order. */
-const ROUNDS = 5;
+const ROUNDS = 4;
 const SEED = Number(process.env.WAYBILL_CHAOS_SEED ?? Date.now() % 1_000_000);
 
 const folder = mkdtempSync(path.join(tmpdir(), 'waybill-chaos-'));

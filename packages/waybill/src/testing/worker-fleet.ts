@@ -50,6 +50,8 @@ export class WorkerFleet {
   /** Pauses one, as a machine that sleeps does, until another has taken over one of its jobs. */
   async pauseOne(choose: (count: number) => number): Promise<void> {
     const child = this.#choose(choose);
+    // One that has nothing in hand would leave nothing to take over.
+    while ((await once(child, 'message'))[0] !== 'start');
     const before = this.#rescues;
     child.kill('SIGSTOP');
     await this.#until(() => this.#rescues > before);
