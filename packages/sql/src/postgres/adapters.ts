@@ -28,7 +28,11 @@ export function drizzleTransaction(tx: DrizzleTransaction): Transaction {
 interface KyselyQuery {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  readonly query: { readonly kind: 'RawNode'; readonly sqlFragments: readonly string[]; readonly parameters: [] };
+  readonly query: {
+    readonly kind: 'RawNode';
+    readonly sqlFragments: readonly string[];
+    readonly parameters: readonly [];
+  };
   readonly queryId: { readonly queryId: string };
 }
 
@@ -46,8 +50,7 @@ export function kyselyTransaction(trx: KyselyTransaction): Transaction {
     query: (sql, parameters) => {
       asked += 1;
       const query = { kind: 'RawNode', sqlFragments: [sql], parameters: [] } as const;
-      const compiled = { sql, parameters, query: { ...query, parameters: [] as [] } };
-      return trx.withoutPlugins().executeQuery({ ...compiled, queryId: { queryId: `waybill-${asked}` } });
+      return trx.withoutPlugins().executeQuery({ sql, parameters, query, queryId: { queryId: `waybill-${asked}` } });
     },
   }));
 }

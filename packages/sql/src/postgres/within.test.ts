@@ -197,9 +197,9 @@ test('an idle worker starts the job as soon as the transaction commits', async (
     expect(await claimed).toHaveLength(1);
     spans.push(performance.now() - committedAt);
   }
-  // Without the notification the first look would come a second later.
-  expect(Math.min(...spans)).toBeLessThan(250);
-  expect(Math.max(...spans)).toBeLessThan(1_500);
+  // Without the notification the next look would come a second later.
+  const [, , median] = spans.sort((a, b) => a - b);
+  expect(median).toBeLessThan(250);
 });
 
 test('a job whose transaction took long is not overlooked by a worker that has gone past its place', async () => {
