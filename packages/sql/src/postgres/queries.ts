@@ -52,6 +52,7 @@ export const QUERY_NAMES = [
   'queue-stats',
   'queue-unlimit',
   'queues-note',
+  'queues-opening',
   'segment-append',
   'segment-shorten',
   'segments-after',

@@ -1,5 +1,14 @@
-import type { LimitRule, QueueInfo, QueueKeep, QueueStats, QueueStore } from '@waybill/core';
-import { type RuleCells, ruleCells, ruleOf } from '../limit-rows.ts';
+import {
+  type LimitRule,
+  nextAdmission,
+  type OpeningQuery,
+  type QueueInfo,
+  type QueueKeep,
+  type QueueStats,
+  type QueueStore,
+} from '@waybill/core';
+import { type RuleCells, ruleCells, ruleOf, windowOf } from '../limit-rows.ts';
+import { textArray } from './arrays.ts';
 import type { Base } from './base.ts';
 
 export const queueStore = (base: Base): QueueStore => ({
@@ -85,4 +94,16 @@ async function setLimit(
 async function setKeep({ link, sql }: Base, tenant: string, name: string, keep: QueueKeep): Promise<QueueInfo> {
   const [found] = await link.query<InfoCells>(sql[keep === 'none' ? 'queue-forget' : 'queue-keep'], [tenant, name]);
   return found ? infoOf(tenant, found) : unknown(tenant, name);
+}
+
+type OpeningCells = [rateLimit: number, ratePeriodMs: number, starts: string];
+
+/** Asked by whoever found nothing to claim, so that it need not guess when to ask again. */
+export async function opensAt({ link, sql }: Base, { tenant, queues, now }: OpeningQuery): Promise<number | null> {
+  const rows = await link.query<OpeningCells>(sql['queues-opening'], [tenant, textArray(queues) ?? '{}']);
+  const moments = rows.flatMap(([limit, periodMs, starts]) => {
+    const use = { holders: 0, unclaimed: 0, window: windowOf(starts) };
+    return nextAdmission({ concurrency: null, rate: { limit, periodMs } }, use, now) ?? [];
+  });
+  return moments.length === 0 ? null : Math.min(...moments);
 }

@@ -18,6 +18,7 @@ import {
   type JobKey,
   type JobQuery,
   type LimitStore,
+  type OpeningQuery,
   type Page,
   type PruneAnswer,
   type PruneRequest,
@@ -48,7 +49,7 @@ import { openLink, type PostgresOptions } from './link/link.ts';
 import { count, list } from './list.ts';
 import { prune } from './prune.ts';
 import { readAll } from './queries.ts';
-import { queueStore } from './queues.ts';
+import { opensAt, queueStore } from './queues.ts';
 import { reportStore } from './reports.ts';
 import { Upkeep } from './upkeep.ts';
 import { storeWithin } from './within.ts';
@@ -137,6 +138,10 @@ class PostgresStore implements Store {
 
   claim(requests: readonly ClaimRequest[]): Promise<Job[][]> {
     return claim(this.#base, requests);
+  }
+
+  opensAt(query: OpeningQuery): Promise<number | null> {
+    return opensAt(this.#base, query);
   }
 
   claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]> {
