@@ -36,10 +36,9 @@ export function engine(options: EngineOptions): Waybill {
 
   /** A hint that gets lost costs latency only, so nobody waits for it and nobody hears of its failure but the log. */
   const hint = (jobs: readonly Job[]): void => {
-    const hints = hintsFor(jobs);
-    if (hints.length === 0) return;
+    if (jobs.every(({ rank }) => rank === null)) return;
     transport
-      .send(hints)
+      .send(hintsFor(jobs))
       .catch((error: unknown) => logger.warn({ err: error }, 'Hints were not sent; the sweep repeats them.'));
   };
   const onChanged = (jobs: readonly Job[]): void => {
@@ -70,7 +69,7 @@ export function engine(options: EngineOptions): Waybill {
   });
   const heartbeats = new Heartbeats({ store, transport, logger });
   const reporter = new Reporter({ store, rows, heartbeats, onTold: () => written.ring() });
-  const claimer = new Claimer({ store, transport, held, logger, leaseMs, onClaimed: (job) => onChanged([job]) });
+  const claimer = new Claimer({ store, transport, held, logger, leaseMs, onClaimed: onChanged });
   if (resolved.maintenance) maintenance.start();
 
   async function close(): Promise<void> {

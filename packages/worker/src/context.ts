@@ -4,12 +4,13 @@ import {
   type Job,
   type Json,
   type JsonObject,
-  type Logger,
+  type Lease,
   type Outcome,
   type Transaction,
   WaybillError,
 } from '@waybill/core';
-import type { RunReports } from './run-reports.ts';
+import type { RunControl } from './execute/run-control.ts';
+import { RunReports, type RunReportsParts } from './run-reports.ts';
 
 /** What a handler is given besides its input. */
 export interface TaskContext {
@@ -64,16 +65,11 @@ export interface ContextHooks {
   onLog?(entry: LogEntry): void;
 }
 
-export interface ContextParts extends ContextHooks {
-  job: Job;
-  parentResults: readonly Json[];
-  lastCheckpoint: JsonObject | null;
-  reports: RunReports;
-  workerId: string;
-  signal: AbortSignal;
-  logger: Logger;
+export interface ContextParts {
+  /** Of the worker, the same for all its runs. */
+  parts: ContextHooks & RunReportsParts & { workerId: string };
   /** The server's time, which `snoozed` is told in. */
-  serverNow(): number;
+  now(): number;
   /** Settles the run as completed inside of a transaction. */
   complete(result: unknown, within: Transaction): Promise<void>;
 }
@@ -94,6 +90,8 @@ function plain(value: JsonObject): JsonObject {
   return copy;
 }
 
+const NO_RESULTS: readonly Json[] = Object.freeze([]);
+
 /** The context of one run, and what its worker knows about it. */
 export class RunContext {
   readonly context: TaskContext;
@@ -102,19 +100,25 @@ export class RunContext {
   /** Whether the handler has completed the run itself; whether that was committed, only the row knows. */
   isCompletedWithin = false;
   #state: 'live' | 'abandoned' | 'over' = 'live';
-  readonly #parts: ContextParts;
+  readonly #lease: Lease;
+  readonly #own: ContextParts;
+  /** Made with the first word: most runs say nothing. */
+  #reports: RunReports | undefined;
 
-  constructor(parts: ContextParts) {
-    const { job, parentResults, lastCheckpoint, workerId, signal, serverNow } = parts;
-    this.#parts = parts;
+  constructor(lease: Lease, control: RunControl, own: ContextParts) {
+    const { job } = lease;
+    this.#lease = lease;
+    this.#own = own;
     this.context = {
       job,
       attempt: job.attempt,
       maxAttempts: job.maxAttempts,
-      workerId,
-      parentResults,
-      lastCheckpoint,
-      signal,
+      workerId: own.parts.workerId,
+      parentResults: lease.parentResults ?? NO_RESULTS,
+      lastCheckpoint: lease.checkpoint ?? null,
+      get signal() {
+        return control.signal;
+      },
       progress: (fraction, detail) => this.#progress(fraction, detail),
       checkpoint: (state) => this.#checkpoint(state),
       log: (message, fields = {}) => this.#log(message, fields),
@@ -122,7 +126,7 @@ export class RunContext {
       snooze: (until) =>
         this.#end('snooze', {
           kind: 'snoozed',
-          until: until instanceof Date ? until.getTime() : serverNow() + Math.round(until),
+          until: until instanceof Date ? until.getTime() : own.now() + Math.round(until),
         }),
       discard: (reason) =>
         this.#end('discard', {
@@ -138,33 +142,53 @@ export class RunContext {
     this.#state = goesOn ? 'abandoned' : 'over';
   }
 
+  get hasReported(): boolean {
+    return this.#reports !== undefined;
+  }
+
+  /** Resolves when what the run said last has arrived, or nobody waits for it any longer. */
+  async lastReport(): Promise<void> {
+    await this.#reports?.end();
+  }
+
+  #report(word: Parameters<RunReports['tell']>[0]): void {
+    this.#reports ??= new RunReports(this.#lease, this.#own.parts);
+    this.#reports.tell(word);
+  }
+
   #progress(given: number, detail: string | JsonObject | undefined): void {
     if (!this.#isLive('progress')) return;
     const fraction = Math.min(1, Math.max(0, Number(given) || 0));
     const data = detail === undefined ? undefined : typeof detail === 'string' ? { message: detail } : plain(detail);
-    const { job, onProgress, reports } = this.#parts;
-    reports.tell({ fraction, ...(data && { data }) });
+    const { job } = this.#lease;
+    this.#report({ fraction, ...(data && { data }) });
     const message = data?.['message'];
     this.#tell(() =>
-      onProgress?.({ job, fraction, ...(typeof message === 'string' && { message }), ...(data && { data }) }),
+      this.#own.parts.onProgress?.({
+        job,
+        fraction,
+        ...(typeof message === 'string' && { message }),
+        ...(data && { data }),
+      }),
     );
   }
 
   #checkpoint(state: JsonObject): void {
     if (!this.#isLive('checkpoint')) return;
-    this.#parts.reports.tell({ checkpoint: plain(state) });
+    this.#report({ checkpoint: plain(state) });
   }
 
   #log(message: string, fields: object): void {
     if (!this.#isLive('log')) return;
-    const { job, logger, onLog } = this.#parts;
+    const { job } = this.#lease;
+    const { logger, onLog } = this.#own.parts;
     logger.info({ ...fields, task: job.type, job: job.id, run: job.run }, message);
     this.#tell(() => onLog?.({ job, message, fields }));
   }
 
   async #complete<Result>(result: Result, within: Transaction): Promise<Result> {
     if (!this.#isLive('complete')) throw new WaybillError('lease_lost', 'The run is over; roll the transaction back.');
-    await this.#parts.complete(result, within);
+    await this.#own.complete(result, within);
     this.isCompletedWithin = true;
     return result;
   }
@@ -183,7 +207,8 @@ export class RunContext {
 
   #isLive(method: string): boolean {
     if (this.#state === 'live') return true;
-    const { job, logger } = this.#parts;
+    const { job } = this.#lease;
+    const { logger } = this.#own.parts;
     const fields = { task: job.type, job: job.id, run: job.run };
     logger.warn(fields, `Task '${job.type}' called context.${method}() after its run had ended; it has no effect.`);
     return false;
@@ -194,7 +219,8 @@ export class RunContext {
     try {
       hook();
     } catch (error) {
-      const { job, logger } = this.#parts;
+      const { job } = this.#lease;
+      const { logger } = this.#own.parts;
       logger.warn({ err: error, task: job.type, job: job.id }, 'A hook of the worker threw.');
     }
   }

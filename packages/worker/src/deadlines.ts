@@ -31,8 +31,16 @@ export class Deadlines {
     return new Promise((resolve, reject) => {
       const waiting = { until: this.#clock.monotonic() + this.#ms, fail: reject };
       this.#waiting.add(waiting);
-      const done = () => this.#waiting.delete(waiting);
-      call.finally(done).then(resolve, reject);
+      call.then(
+        (answer) => {
+          this.#waiting.delete(waiting);
+          resolve(answer);
+        },
+        (error: unknown) => {
+          this.#waiting.delete(waiting);
+          reject(error);
+        },
+      );
       if (!this.#watching) void this.#watch();
     });
   }

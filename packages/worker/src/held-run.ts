@@ -1,20 +1,21 @@
 import { type Lease, WaybillError } from '@waybill/core';
+import { RunControl } from './execute/run-control.ts';
 
 /** One lease in this worker's hands. All times are of the monotonic clock: the wall clock may jump. */
-export class HeldRun {
+export class HeldRun extends RunControl {
   readonly lease: Lease;
-  readonly claimedAt: number;
   readonly leaseMs: number;
-  readonly aborter = new AbortController();
   state: 'waiting' | 'running' | 'settling' = 'waiting';
   /** In a transaction of its own: settling it once more only makes sure of that. */
   isSettledByHandler = false;
   /** When the lease was last known to be ours in full. */
   renewedAt: number;
+  /** When its handler was called. */
+  startedAt = 0;
 
   constructor(lease: Lease, now: number, leaseMs: number) {
+    super(now);
     this.lease = lease;
-    this.claimedAt = now;
     this.renewedAt = now;
     this.leaseMs = lease.job.leaseMs ?? leaseMs;
   }
@@ -29,13 +30,11 @@ export class HeldRun {
   }
 
   lose(): void {
-    this.aborter.abort(
-      new WaybillError('lease_lost', `Job ${this.id} was cancelled, timed out or given to another worker.`),
-    );
+    this.abort(new WaybillError('lease_lost', `Job ${this.id} was cancelled, timed out or given to another worker.`));
   }
 
   stop(): void {
-    this.aborter.abort(new WaybillError('unavailable', 'The worker is stopping.'));
+    this.abort(new WaybillError('unavailable', 'The worker is stopping.'));
   }
 }
 

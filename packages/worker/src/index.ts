@@ -21,8 +21,9 @@ export { Worker } from './worker.ts';
 
 // What SDKs and test kits are built from.
 
-export { type InProcessParts, inProcess, type RunControl } from './execute/in-process.ts';
+export { type InProcessParts, inProcess } from './execute/in-process.ts';
 export { type Ended, execute, type Stages, type Validated } from './execute/pipeline.ts';
+export { RunControl } from './execute/run-control.ts';
 export { toJson } from './jsonified.ts';
 export { requestFor } from './request.ts';
 export { inputOf } from './task.ts';

@@ -26,7 +26,7 @@ export type JsonAnswer = { ok: true; value: Json; bytes: number } | { ok: false;
  * is a problem here, since whoever waits for it would find something else than was sent.
  */
 export function toJson(value: unknown): JsonAnswer {
-  if (value === undefined) return { ok: true, value: null, bytes: 4 };
+  if (value === undefined || value === null) return NOTHING;
   try {
     const text = JSON.stringify(value, refuseForeign);
     const parsed = JSON.parse(text) as Json;
@@ -36,6 +36,8 @@ export function toJson(value: unknown): JsonAnswer {
     return { ok: false, problem: problemOf(error) };
   }
 }
+
+const NOTHING: JsonAnswer = { ok: true, value: null, bytes: 4 };
 
 class Foreign extends Error {}
 

@@ -49,6 +49,7 @@ export class Bell {
   }
 
   ring(): void {
+    if (this.#waiting.length === 0) return;
     for (const wake of this.#waiting.splice(0)) wake();
   }
 }

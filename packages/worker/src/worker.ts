@@ -4,7 +4,7 @@ import { type Lease, WaybillError, type WorkerDirective } from '@waybill/core';
 import { claimLoop } from './claim-loop.ts';
 import { Deadlines } from './deadlines.ts';
 import { inProcess, OBEY_MS, serverNow } from './execute/in-process.ts';
-import { execute, UNKNOWN_TASK_SNOOZE_MS } from './execute/pipeline.ts';
+import { type Ended, execute, type Stages, UNKNOWN_TASK_SNOOZE_MS } from './execute/pipeline.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HeldRun, HeldRuns } from './held-run.ts';
 import { LossWatch } from './loss-watch.ts';
@@ -28,16 +28,18 @@ export class Worker {
   readonly #options: ResolvedWorkerOptions;
   readonly #held = new HeldRuns();
   readonly #waiting: HeldRun[] = [];
-  readonly #work = new Set<Promise<void>>();
   readonly #heartbeat: Heartbeat;
   readonly #lossWatch: LossWatch;
   readonly #settling: SettleParts;
+  readonly #stages: Stages<HeldRun, void>;
   readonly #changed = new Bell();
   readonly #stopping = new AbortController();
   readonly #hurry = new AbortController();
   readonly #giveUp = new AbortController();
   #pause = new AbortController();
   #running = 0;
+  /** Runs that were begun or are being handed back, and not settled yet. */
+  #underWay = 0;
   #meanRunMs = Number.POSITIVE_INFINITY;
   #claims: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
@@ -53,6 +55,7 @@ export class Worker {
     this.id = this.#options.id;
     const deadlines = new Deadlines(SETTLED_WITHIN_MS, this.#options.clock, this.#giveUp.signal);
     this.#settling = { ...this.#options, deadlines };
+    this.#stages = this.#makeStages();
     const held = this.#held;
     const onLost = (run: HeldRun) => this.#lose(run);
     const onDirective = (directive: WorkerDirective) => this.#obey(directive);
@@ -126,7 +129,7 @@ export class Worker {
   }
 
   async #idle(): Promise<void> {
-    while (this.#work.size > 0) await Promise.all(this.#work);
+    while (this.#underWay > 0) await this.#changed.wait();
   }
 
   /**
@@ -166,37 +169,56 @@ export class Worker {
     while (this.#running < this.#options.concurrency) {
       const run = this.#waiting.shift();
       if (run === undefined) return;
-      this.#track(this.#execute(run));
+      void this.#execute(run);
     }
   }
 
-  async #execute(run: HeldRun): Promise<void> {
+  /** Once for all runs: whatever is made anew for each of them costs more than a short handler. */
+  #makeStages(): Stages<HeldRun, void> {
     const { clock, logger, tasks } = this.#options;
-    const startedAt = clock.monotonic();
-    this.#running += 1;
-    run.state = 'running';
-    await execute(run.lease, {
+    const parts = { ...this.#options, workerId: this.id };
+    return {
       tasks,
-      now: () => serverNow(run.lease, run, clock),
-      onUnknown: () => {
-        const message = `This worker has no task '${run.fields.task}'; the job waits ${UNKNOWN_TASK_SNOOZE_MS} ms.`;
-        logger.warn(run.fields, message);
+      now: (run) => serverNow(run.lease, run, clock),
+      onUnknown: ({ fields }) => {
+        const message = `This worker has no task '${fields.task}'; the job waits ${UNKNOWN_TASK_SNOOZE_MS} ms.`;
+        logger.warn(fields, message);
       },
-      run: (validated) => inProcess(validated, run, { ...this.#options, workerId: this.id }),
-      settle: async ({ outcome, isSettled = false }) => {
-        run.state = 'settling';
-        this.#running -= 1;
-        this.#note(clock.monotonic() - startedAt);
-        this.#startNext();
-        this.#changed.ring();
-        this.#warnOfLateness(run);
-        if (outcome?.kind === 'failed') {
-          logger.warn({ ...run.fields, error: outcome.error }, `A run of task '${run.fields.task}' failed.`);
-        }
-        run.isSettledByHandler = isSettled;
-        if (outcome !== null) await settleRun(run, outcome, this.#settling, this.#giveUp.signal);
-      },
-    });
+      run: (validated, run) => inProcess(validated, run, parts),
+      settle: (ended, run) => this.#settle(ended, run),
+    };
+  }
+
+  async #execute(run: HeldRun): Promise<void> {
+    run.startedAt = this.#options.clock.monotonic();
+    run.state = 'running';
+    this.#running += 1;
+    await this.#whileUnderWay(run, execute(run, this.#stages));
+  }
+
+  async #settle({ outcome, isSettled = false }: Ended, run: HeldRun): Promise<void> {
+    const { clock, logger } = this.#options;
+    run.state = 'settling';
+    this.#running -= 1;
+    this.#note(clock.monotonic() - run.startedAt);
+    this.#startNext();
+    this.#changed.ring();
+    this.#warnOfLateness(run);
+    if (outcome?.kind === 'failed') {
+      logger.warn({ ...run.fields, error: outcome.error }, `A run of task '${run.fields.task}' failed.`);
+    }
+    run.isSettledByHandler = isSettled;
+    if (outcome !== null) await settleRun(run, outcome, this.#settling, this.#giveUp.signal);
+  }
+
+  async #whileUnderWay(run: HeldRun, work: Promise<unknown>): Promise<void> {
+    this.#underWay += 1;
+    try {
+      await work;
+    } catch (error) {
+      this.#options.logger.error({ err: error }, 'The worker met an unexpected error.');
+    }
+    this.#underWay -= 1;
     this.#release(run);
   }
 
@@ -208,7 +230,7 @@ export class Worker {
   #warnOfLateness(run: HeldRun): void {
     const { clock, logger } = this.#options;
     const late = Math.round(clock.monotonic() - run.renewedAt - run.leaseMs);
-    if (late < 0 || run.aborter.signal.aborted) return;
+    if (late < 0 || run.isAborted) return;
     const { task } = run.fields;
     logger.warn(
       run.fields,
@@ -220,7 +242,7 @@ export class Worker {
     run.state = 'settling';
     const error = { code: 'worker_stopped', message: 'The worker stopped before it started the job.' };
     const settled = settleRun(run, { kind: 'requeued', error }, this.#settling, this.#giveUp.signal);
-    this.#track(settled.then(() => this.#release(run)));
+    void this.#whileUnderWay(run, settled);
   }
 
   #lose(run: HeldRun): void {
@@ -244,13 +266,6 @@ export class Worker {
       this.#pause = new AbortController();
       this.#changed.ring();
     }
-  }
-
-  #track(work: Promise<void>): void {
-    const tracked: Promise<void> = work
-      .catch((error: unknown) => this.#options.logger.error({ err: error }, 'The worker met an unexpected error.'))
-      .finally(() => this.#work.delete(tracked));
-    this.#work.add(tracked);
   }
 }
 

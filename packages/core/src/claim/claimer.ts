@@ -25,7 +25,7 @@ interface ClaimerParts {
   held: HeldJobs;
   logger: Logger;
   leaseMs: number;
-  onClaimed(job: Job): void;
+  onClaimed(jobs: readonly Job[]): void;
 }
 
 /** Delivery or poll -> row -> lease. */
@@ -43,10 +43,9 @@ export class Claimer {
       received.kind === 'claimed'
         ? received.jobs.map((job) => leaseOf(job))
         : await this.#claimHinted(request, received.deliveries);
-    for (const { job } of leases) {
-      this.#parts.held.remember(job);
-      this.#parts.onClaimed(job);
-    }
+    const { held, onClaimed } = this.#parts;
+    for (const { job } of leases) held.remember(job);
+    onClaimed(leases.map(({ job }) => job));
     await Promise.all([this.#addParentResults(request.tenant, leases), this.#addCheckpoints(request.tenant, leases)]);
     return leases;
   }

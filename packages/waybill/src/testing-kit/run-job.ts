@@ -1,5 +1,5 @@
 import { type Lease, type Logger, type Outcome, silentLogger, type Waybill, WaybillError } from '@waybill/core';
-import { type AnyTask, type Ended, execute, inProcess, type Middleware } from '@waybill/worker';
+import { type AnyTask, type Ended, execute, inProcess, type Middleware, RunControl } from '@waybill/worker';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export interface RunParts {
@@ -17,18 +17,21 @@ export function runJob(
   lease: Lease,
   { port, clock, tasks, middleware, logger = silentLogger }: RunParts,
 ): Promise<Ended> {
-  const control = { claimedAt: clock.monotonic(), aborter: new AbortController() };
+  const control = new RunControl(clock.monotonic());
   const parts = { jobs: port.jobs, clock, logger, workerId: 'test', middleware, maxResultBytes: MAX_RESULT_BYTES };
-  return execute(lease, {
-    tasks,
-    now: () => clock.now(),
-    onUnknown: ({ job }) => logger.warn({ job: job.id }, `There is no task '${job.type}' in this test.`),
-    run: (validated) => inProcess(validated, control, parts),
-    settle: async (ended) => {
-      if (ended.outcome !== null) await settle(port, lease, ended.outcome);
-      return ended;
+  return execute(
+    { lease },
+    {
+      tasks,
+      now: () => clock.now(),
+      onUnknown: () => logger.warn({ job: lease.job.id }, `There is no task '${lease.job.type}' in this test.`),
+      run: (validated) => inProcess(validated, control, parts),
+      settle: async (ended) => {
+        if (ended.outcome !== null) await settle(port, lease, ended.outcome);
+        return ended;
+      },
     },
-  });
+  );
 }
 
 /** The engine times runs out as well, and both do it at the same moment: whoever is late has nothing to add. */

@@ -10,10 +10,10 @@ import {
 import { type ContextHooks, RunContext, type TaskContext } from '../context.ts';
 import { toJson } from '../jsonified.ts';
 import { codeOf } from '../patience.ts';
-import { RunReports } from '../run-reports.ts';
 import type { AnyTask } from '../task.ts';
 import { failureOf } from './failure.ts';
 import type { Ended, Validated } from './pipeline.ts';
+import type { RunControl } from './run-control.ts';
 
 /** Wraps every handler; `next` runs the next middleware or the handler itself. */
 export type Middleware = (
@@ -30,12 +30,6 @@ export interface InProcessParts extends ContextHooks {
   maxResultBytes: number;
 }
 
-/** The worker's end of one run: when it was claimed, by the monotonic clock, and the means to end it. */
-export interface RunControl {
-  claimedAt: number;
-  aborter: AbortController;
-}
-
 /** What the server's clock shows: since the claim as much time has passed there as here, however wrong our clock is. */
 export const serverNow = ({ job }: Lease, { claimedAt }: Pick<RunControl, 'claimedAt'>, clock: Clock): number =>
   Math.round((job.startedAt ?? clock.now()) + (clock.monotonic() - claimedAt));
@@ -49,38 +43,28 @@ type HandlerEnd = { kind: 'returned'; value: unknown } | { kind: 'thrown'; error
 export async function inProcess(run: Validated, control: RunControl, parts: InProcessParts): Promise<Ended> {
   const { lease, task, input } = run;
   const { job } = lease;
-  const { clock, logger, workerId, onProgress, onLog } = parts;
-  const { signal } = control.aborter;
-  const reports = new RunReports(lease, parts);
-  const context = new RunContext({
-    job,
-    reports,
-    parentResults: lease.parentResults ?? [],
-    lastCheckpoint: lease.checkpoint ?? null,
-    workerId,
-    signal,
-    logger,
-    serverNow: () => serverNow(lease, control, clock),
+  const { clock, logger } = parts;
+  const context = new RunContext(lease, control, {
+    ...{ parts, now: () => serverNow(lease, control, clock) },
     complete: (result, within) => completeWithin(run, result, within, parts),
-    ...(onProgress && { onProgress }),
-    ...(onLog && { onLog }),
   });
 
   let hasEnded = false;
+  const first = Promise.withResolvers<HandlerEnd | null>();
   const handler = call(task, input, context.context, parts.middleware).then((end) => {
     hasEnded = true;
+    first.resolve(end);
     return end;
   });
   const stopTimer = startTimeout(run, control, clock);
-  const abort = watchAbort(signal);
-  const end = await Promise.race([handler, abort.came]);
-  abort.forget();
+  control.onAbort(() => first.resolve(null));
+  const end = await first.promise;
   stopTimer();
 
-  const last = signal.aborted ? await obeyed(handler, signal.reason, clock) : end;
+  const last = control.isAborted ? await obeyed(handler, control.reason, clock) : end;
   context.close({ goesOn: !hasEnded });
   if (!hasEnded) void watchAbandoned(task, job.id, handler, parts);
-  await reports.end();
+  if (context.hasReported) await context.lastReport();
   if (context.asked !== undefined && last?.kind === 'returned') {
     logger.warn(
       { task: task.name, job: job.id },
@@ -88,10 +72,11 @@ export async function inProcess(run: Validated, control: RunControl, parts: InPr
     );
   }
   const plain = () => context.asked ?? outcomeOf(last!, parts, task);
-  const outcome = signal.aborted ? outcomeOfAborted(signal.reason, last === null ? null : plain) : plain();
-  const thrown = context.asked === undefined && last?.kind === 'thrown' ? { thrown: last.error } : {};
-  const settled = context.isCompletedWithin && outcome?.kind === 'completed' ? { isSettled: true } : {};
-  return { stage: 'ended', lease, outcome, ...settled, ...thrown };
+  const outcome = control.isAborted ? outcomeOfAborted(control.reason, last === null ? null : plain) : plain();
+  const ended: Ended = { stage: 'ended', lease, outcome };
+  if (context.asked === undefined && last?.kind === 'thrown') ended.thrown = last.error;
+  if (context.isCompletedWithin && outcome?.kind === 'completed') ended.isSettled = true;
+  return ended;
 }
 
 /** What the handler's own transaction completes is what a return would have completed, and is refused for the same. */
@@ -114,13 +99,12 @@ async function call(
   context: TaskContext,
   middleware: readonly Middleware[],
 ): Promise<HandlerEnd> {
-  const step = (index: number): Promise<unknown> => {
+  const step = async (index: number): Promise<unknown> => {
     const wrap = middleware[index];
-    if (wrap) return wrap({ task, input, context }, () => step(index + 1));
-    return Promise.resolve(task.run(input, context));
+    return wrap ? wrap({ task, input, context }, () => step(index + 1)) : task.run(input, context);
   };
   try {
-    return { kind: 'returned', value: await step(0) };
+    return { kind: 'returned', value: await (middleware.length === 0 ? task.run(input, context) : step(0)) };
   } catch (error) {
     return { kind: 'thrown', error };
   }
@@ -138,7 +122,7 @@ function startTimeout({ lease: { job }, task }: Validated, control: RunControl, 
   const over = new AbortController();
   const late = () => new WaybillError('timeout', `Task '${task.name}' exceeded its timeout of ${ms} ms.`);
   void sleepUntil(until, clock, over.signal).then(() => {
-    if (!over.signal.aborted) control.aborter.abort(late());
+    if (!over.signal.aborted) control.abort(late());
   });
   return () => over.abort(OVER);
 }
@@ -146,16 +130,6 @@ function startTimeout({ lease: { job }, task }: Validated, control: RunControl, 
 /** A timer may be shorter than asked for: none lasts longer than 25 days. */
 async function sleepUntil(until: number, clock: Clock, over: AbortSignal): Promise<void> {
   while (!over.aborted && clock.monotonic() < until) await clock.sleep(until - clock.monotonic(), over);
-}
-
-function watchAbort(signal: AbortSignal): { came: Promise<null>; forget(): void } {
-  let tell: () => void = () => {};
-  const came = new Promise<null>((resolve) => {
-    tell = () => resolve(null);
-  });
-  if (signal.aborted) tell();
-  else signal.addEventListener('abort', tell, { once: true });
-  return { came, forget: () => signal.removeEventListener('abort', tell) };
 }
 
 /** At a stop the handler gets a moment to end well; a lost or timed-out run is over whatever it does. */

@@ -6,8 +6,7 @@ import { failureOf } from './failure.ts';
 
 /** One value travels through every stage: claimed -> validated -> run -> outcome -> settled. */
 export interface Claimed {
-  stage: 'claimed';
-  lease: Lease;
+  readonly lease: Lease;
 }
 
 export interface Validated {
@@ -28,41 +27,45 @@ export interface Ended {
   thrown?: unknown;
 }
 
-export interface Stages<Settled> {
+/** What each stage does. Made once for all runs, so each is told which one it is about. */
+export interface Stages<Run extends Claimed, Settled> {
   tasks: ReadonlyMap<string, AnyTask>;
   /** The server's time. */
-  now(): number;
+  now(run: Run): number;
   /** A job whose task this worker does not have. */
-  onUnknown(lease: Lease): void;
-  run(validated: Validated): Promise<Ended>;
-  settle(ended: Ended): Promise<Settled>;
+  onUnknown(run: Run): void;
+  run(validated: Validated, run: Run): Promise<Ended>;
+  settle(ended: Ended, run: Run): Promise<Settled>;
 }
 
 /** Another worker may know the task; by then it may also have been deployed here. */
 export const UNKNOWN_TASK_SNOOZE_MS = 5_000;
 const MAX_ISSUES = 20;
 
-export async function execute<Settled>(lease: Lease, stages: Stages<Settled>): Promise<Settled> {
-  const validated = await validate({ stage: 'claimed', lease }, stages);
-  const ended = validated.stage === 'ended' ? validated : await stages.run(validated);
-  return stages.settle(ended);
-}
-
-async function validate({ lease }: Claimed, stages: Stages<unknown>): Promise<Validated | Ended> {
-  const end = (outcome: Outcome): Ended => ({ stage: 'ended', lease, outcome });
+export async function execute<Run extends Claimed, Settled>(run: Run, stages: Stages<Run, Settled>): Promise<Settled> {
+  const { lease } = run;
   const task = stages.tasks.get(lease.job.type);
   if (task === undefined) {
-    stages.onUnknown(lease);
-    return end({ kind: 'snoozed', until: stages.now() + UNKNOWN_TASK_SNOOZE_MS });
+    stages.onUnknown(run);
+    return stages.settle(end(lease, { kind: 'snoozed', until: stages.now(run) + UNKNOWN_TASK_SNOOZE_MS }), run);
   }
   const input = inputOf(lease.job);
-  if (task.schema === undefined) return { stage: 'validated', lease, task, input };
+  // Waiting for what needs no wait would cost every run of a task without a schema.
+  const validated: Validated | Ended =
+    task.schema === undefined ? { stage: 'validated', lease, task, input } : await validate(lease, task, input);
+  const ended = validated.stage === 'ended' ? validated : await stages.run(validated, run);
+  return stages.settle(ended, run);
+}
+
+const end = (lease: Lease, outcome: Outcome): Ended => ({ stage: 'ended', lease, outcome });
+
+async function validate(lease: Lease, task: AnyTask, input: unknown): Promise<Validated | Ended> {
   try {
-    const answer = await task.schema['~standard'].validate(input);
+    const answer = await task.schema!['~standard'].validate(input);
     if (answer.issues === undefined) return { stage: 'validated', lease, task, input: answer.value };
-    return end(refused(task, answer.issues));
+    return end(lease, refused(task, answer.issues));
   } catch (error) {
-    return { ...end({ kind: 'failed', error: failureOf(error) }), thrown: error };
+    return { ...end(lease, { kind: 'failed', error: failureOf(error) }), thrown: error };
   }
 }
 
