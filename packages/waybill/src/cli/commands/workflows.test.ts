@@ -21,8 +21,8 @@ beforeEach(async () => {
 test('list', async () => {
   expect(await terminal.text('workflows')).toMatchInlineSnapshot(`
     "
-    ID                                    NAME   TYPE   STATE    JOBS  CREATED
-    ID-1................................  order  chain  running     4  1m 1s ago
+    ID                                    NAME   TYPE   STATE   JOBS  CREATED
+    ID-1................................  order  chain  failed     4  1m 1s ago
     "
   `);
   expect(await terminal.text('workflows', 'list', '--state', 'completed')).toBe('\nNo workflows.\n');
@@ -32,12 +32,12 @@ test('show: a tree with states and durations', async () => {
   expect(await terminal.text('workflows', 'show', id)).toMatchInlineSnapshot(`
     "
     order ID-1................................
-    chain running, 0 of 4 completed, 1 failed, 1m 1s
+    chain failed, 0 of 4 completed, 1 failed, 3 cancelled, 1.7s
     ├─ 0       order.check  discarded  1.2s  No money.
     ├─ 1
-    │  ├─ 1.0  mail.send    pending
-    │  └─ 1.1  stock.take   pending
-    └─ 2       order.close  pending
+    │  ├─ 1.0  mail.send    cancelled
+    │  └─ 1.1  stock.take   cancelled
+    └─ 2       order.close  cancelled
     "
   `);
   expect(await terminal.json('workflows', 'show', id)).toMatchObject({
@@ -58,7 +58,7 @@ test('show: any graph', async () => {
     workflow ID-1................................
     dag running, 1 of 2 completed, 1m 5s
     └─ b     ci.build    completed  1m 5s
-       └─ a  ci.publish  pending
+       └─ a  ci.publish  available
     "
   `);
 });
@@ -110,18 +110,18 @@ test('show: each node of a graph once, below the last that it waits for', async 
 });
 
 test('show: a chain that got further nodes, named as anybody likes', async () => {
+  const steps = [job('order.check'), job('order.close')];
+  const chain = await terminal.engine(({ workflows }) => workflows.create({ type: 'chain', name: 'next', steps }));
   await terminal.engine(({ workflows }) =>
-    workflows.addNodes(id, [{ id: 'audit', depends_on: ['1.0'], ...job('a.b') }]),
+    workflows.addNodes(chain.id, [{ id: 'audit', depends_on: ['0'], ...job('a.b') }]),
   );
-  expect(await terminal.text('workflows', 'show', id)).toMatchInlineSnapshot(`
+  expect(await terminal.text('workflows', 'show', chain.id)).toMatchInlineSnapshot(`
     "
-    order ID-1................................
-    chain running, 0 of 5 completed, 1 failed, 1m 1s
-    └─ 0            order.check  discarded  1.2s  No money.
-       ├─ 1.0       mail.send    pending
-       │  └─ audit  a.b          pending
-       └─ 1.1       stock.take   pending
-          └─ 2      order.close  pending    also after 1.0
+    next ID-1................................
+    chain running, 0 of 3 completed, 0ms
+    └─ 0         order.check  available
+       ├─ 1      order.close  pending
+       └─ audit  a.b          pending
     "
   `);
 });
