@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 const AT_MOST_MS = 30 * 60_000;
 
 /** Runs a script with an order in JSON and answers what it printed. What it complains of is seen at once. */
-export async function runScript(file: string, order: unknown): Promise<string> {
-  const child = spawn(process.execPath, [file, JSON.stringify(order)], {
+export async function runScript(file: string, order: unknown, flags: readonly string[] = []): Promise<string> {
+  const child = spawn(process.execPath, [...flags, file, JSON.stringify(order)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: AT_MOST_MS,
   });

@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { runScript } from './child.ts';
+import { scriptAt } from './paths.ts';
 import type { Task } from './result.ts';
 import type { SystemName } from './systems/index.ts';
 
-const FILL = fileURLToPath(new URL('./fill.ts', import.meta.url));
+const FILL = scriptAt('fill');
 
 /** How many jobs of each kind. */
 export interface Filling {

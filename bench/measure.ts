@@ -1,16 +1,21 @@
-import { fileURLToPath } from 'node:url';
 import { runScript } from './child.ts';
 import type { BenchOptions } from './options.ts';
+import { scriptAt } from './paths.ts';
 import { tableOf } from './report.ts';
 import type { Result } from './result.ts';
 import { chosenOf, orderOf } from './rounds.ts';
 import type { RunOrder } from './run-one.ts';
 import type { BenchStore, Host } from './stores/store.ts';
 
-const RUN_ONE = fileURLToPath(new URL('./run-one.ts', import.meta.url));
+/** What a system's process is started with, as a user would who wants it so: see docs/worker.md. */
+const FLAGS: Record<string, readonly string[]> = {
+  'waybill-lean': ['--max-semi-space-size=12', '--max-old-space-size=256', '--no-parallel-scavenge'],
+};
+
+const RUN_ONE = scriptAt('run-one');
 
 async function runOne(order: RunOrder, server: string | undefined): Promise<Result> {
-  const printed = await runScript(RUN_ONE, order);
+  const printed = await runScript(RUN_ONE, order, FLAGS[order.system]);
   const result = JSON.parse(printed.trim().split('\n').at(-1)!) as Result;
   return { ...result, ...(server !== undefined && { server }) };
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { fileURLToPath } from 'node:url';
+import { fileAt, scriptAt } from '../paths.ts';
 
 /** A server in a process of its own, and sixty-four connections to it. */
 export class BenchServer {
@@ -15,12 +15,12 @@ export class BenchServer {
   }
 
   static async waybill(store: string): Promise<BenchServer> {
-    const bin = fileURLToPath(new URL('../../packages/waybill/bin/waybill.js', import.meta.url));
+    const bin = fileAt('packages/waybill/bin/waybill.js');
     return BenchServer.#start([bin, 'serve', '--store', store, '--port', '0']);
   }
 
   static async bare(): Promise<BenchServer> {
-    return BenchServer.#start([fileURLToPath(new URL('./bare-server.ts', import.meta.url))]);
+    return BenchServer.#start([scriptAt('http/bare-server')]);
   }
 
   static async #start(args: string[]): Promise<BenchServer> {

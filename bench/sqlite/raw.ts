@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
+import { fileAt } from '../paths.ts';
 
 export const BATCH = 500;
 const PLACES = 39;
-const MIGRATIONS = fileURLToPath(new URL('../../packages/sql/src/sqlite/migrations/', import.meta.url));
+const MIGRATIONS = fileAt('packages/sql/src/sqlite/migrations/');
 
 /**
  * The yardstick: the same table, indexes and durability as the store's, driven by plain prepared statements on the main

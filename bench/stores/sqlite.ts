@@ -13,7 +13,10 @@ export const sqlite: BenchStore = {
   workloads: {
     'enqueue-one': { systems: { waybill: enqueueOne('waybill'), raw: rawInsert }, yardstick: 'raw' },
     'enqueue-bulk': { systems: { waybill: enqueueBulk('waybill'), raw: rawInsert }, yardstick: 'raw' },
-    drain: { systems: { waybill: drain('waybill'), raw: rawDrain }, yardstick: 'raw' },
+    drain: {
+      systems: { waybill: drain('waybill'), 'waybill-lean': drain('waybill-lean'), raw: rawDrain },
+      yardstick: 'raw',
+    },
     latency: { systems: { waybill: latency('waybill', 'one') } },
     'drain-history': {
       systems: { waybill: drain('waybill', { beside: history }), 'without-history': drain('waybill') },

@@ -3,6 +3,7 @@ import type { System } from '../queue.ts';
 /** Everything that can be opened as a queue. Loaded when it is run, so that no library pays for another one's memory. */
 export const SYSTEMS = {
   waybill: async () => (await import('./waybill.ts')).waybill,
+  'waybill-lean': async () => (await import('./waybill.ts')).waybillLean,
   'waybill-keep-none': async () => (await import('./waybill.ts')).waybillKeepNone,
   'graphile-worker': async () => (await import('./graphile-worker.ts')).graphileWorker,
   'graphile-worker-tuned': async () => (await import('./graphile-worker.ts')).graphileWorkerTuned,

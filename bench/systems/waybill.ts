@@ -3,8 +3,9 @@ import { task, Worker } from 'waybill';
 import { openStoreAt } from '../embedded.ts';
 import { type BenchQueue, type Payload, QUEUE, type System, TYPE } from '../queue.ts';
 
-const CONCURRENCY = 100;
-const PREFETCH = 500;
+const FAST = { concurrency: 100, prefetch: 500 };
+/** Fewer jobs in hand are fewer objects that every collection has to look at. */
+const LEAN = { concurrency: 100, prefetch: 400 };
 const WAITING: JobState[] = ['available', 'active', 'retryable', 'pending'];
 
 const request = (payload: Payload, at?: Date) => ({
@@ -23,7 +24,7 @@ async function count(address: string, states: JobState[]): Promise<number> {
 }
 
 /** Waybill as a user has it, on whatever store the address names. */
-async function open(address: string, keep?: 'none'): Promise<BenchQueue> {
+async function open(address: string, hands = FAST, keep?: 'none'): Promise<BenchQueue> {
   const waybill = engine({ store: await openStoreAt(address) });
   if (keep !== undefined) await waybill.queues.setKeep(QUEUE, keep);
   return {
@@ -35,7 +36,7 @@ async function open(address: string, keep?: 'none'): Promise<BenchQueue> {
         return null;
       };
       const tasks = [task(TYPE, { queue: QUEUE, run })];
-      return new Worker({ jobs: waybill.jobs, tasks, concurrency: CONCURRENCY, prefetch: PREFETCH }).start();
+      return new Worker({ jobs: waybill.jobs, tasks, ...hands }).start();
     },
     busy: async () => {
       const { available, active, retryable, pending } = await waybill.queues.stats(QUEUE);
@@ -46,14 +47,23 @@ async function open(address: string, keep?: 'none'): Promise<BenchQueue> {
   };
 }
 
+const told = ({ concurrency, prefetch }: typeof FAST): string => `concurrency ${concurrency}, prefetch ${prefetch}`;
+
 export const waybill: System = {
-  settings: `concurrency ${CONCURRENCY}, prefetch ${PREFETCH}, history, events and fencing on`,
+  settings: `${told(FAST)}, history, events and fencing on`,
   keepsFinished: true,
   open: ({ store }) => open(store),
 };
 
+/** As `waybill`, in a process whose heap is kept small by flags of V8. */
+export const waybillLean: System = {
+  settings: `${told(LEAN)}, history, events and fencing on, small heap`,
+  keepsFinished: true,
+  open: ({ store }) => open(store, LEAN),
+};
+
 export const waybillKeepNone: System = {
-  settings: `concurrency ${CONCURRENCY}, prefetch ${PREFETCH}, keep: 'none', fencing on`,
+  settings: `${told(FAST)}, keep: 'none', fencing on`,
   keepsFinished: false,
-  open: ({ store }) => open(store, 'none'),
+  open: ({ store }) => open(store, FAST, 'none'),
 };

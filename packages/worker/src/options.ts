@@ -72,7 +72,7 @@ export interface ResolvedWorkerOptions extends Defaulted, ContextHooks, Pick<Wor
 }
 
 /** A claim takes at most so many. */
-const MAX_CLAIM = 1_000;
+export const MAX_CLAIM = 1_000;
 
 export function resolveWorkerOptions(options: WorkerOptions, newId: () => string): ResolvedWorkerOptions {
   const tasks = new Map(options.tasks.map((task) => [task.name, task]));

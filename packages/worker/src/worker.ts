@@ -8,7 +8,7 @@ import { type Ended, execute, type Stages, UNKNOWN_TASK_SNOOZE_MS } from './exec
 import { Heartbeat } from './heartbeat.ts';
 import { HeldRun, HeldRuns } from './held-run.ts';
 import { LossWatch } from './loss-watch.ts';
-import { type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from './options.ts';
+import { MAX_CLAIM, type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from './options.ts';
 import { Bell } from './patience.ts';
 import { type SettleParts, settleRun } from './settle-run.ts';
 
@@ -141,7 +141,7 @@ export class Worker {
     const whole = this.#options.concurrency + ahead;
     const busy = this.#running + this.#waiting.length;
     if (ahead >= LARGE_STOCK && this.#waiting.length > ahead / 2) return 0;
-    return this.#held.size - busy > whole ? 0 : whole - busy;
+    return this.#held.size - busy > whole ? 0 : Math.min(whole - busy, MAX_CLAIM);
   }
 
   #ahead(): number {

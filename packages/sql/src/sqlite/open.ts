@@ -10,7 +10,7 @@ const LOCK_WAIT_MS = 20;
 
 /** Larger pages than SQLite's 4 KiB: measured 10 % less time per drained job, since rows are wide. */
 const PAGE_BYTES = 8192;
-const CACHE_KIB = 16 * 1024;
+const CACHE_KIB = 4 * 1024;
 const LARGEST_IDLE_LOG_BYTES = 64 * 1024 * 1024;
 
 /** Opens the file, makes it durable as asked and brings its schema up to date. Throws "busy" when others do the same. */

@@ -17,7 +17,7 @@ const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './threa
 
 /** Not the flags of the process, some of which a worker refuses. Node 22 still calls its SQLite experimental. */
 /** Rows pass through the thread and are soon garbage: a small nursery keeps the process small, and measured no slower. */
-const LIMITS = { maxYoungGenerationSizeMb: 16 };
+const LIMITS = { maxYoungGenerationSizeMb: 6 };
 const FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 interface Pending {
