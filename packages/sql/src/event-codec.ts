@@ -90,6 +90,34 @@ function encodeGroup(group: readonly JobEvent[]): string {
   return JSON.stringify(grouped);
 }
 
+/**
+ * Puts neighbours together that differ in nothing but their jobs: most of what a transaction tells. The texts are those
+ * of `encodeEvent`, which begin with the type and the id.
+ */
+export function foldEvents(encoded: readonly string[]): string[] {
+  const folded: string[] = [];
+  let ids = '';
+  let [type, rest, count] = ['', '', 0];
+  const close = () => {
+    if (count === 1) folded.push(`[${type},${ids}${rest}`);
+    else if (count > 1) folded.push(`["*",[${ids}],${type}${rest}`);
+  };
+  for (const text of encoded) {
+    const idAt = text.indexOf(',') + 1;
+    const idEnd = text.indexOf(',', idAt);
+    const id = text.slice(idAt, idEnd);
+    if (count > 0 && text.endsWith(rest) && text.length === idEnd + rest.length && text.startsWith(type, 1)) {
+      ids += `,${id}`;
+      count += 1;
+      continue;
+    }
+    close();
+    [type, rest, ids, count] = [text.slice(1, idAt - 1), text.slice(idEnd), id, 1];
+  }
+  close();
+  return folded;
+}
+
 export function decodeEvents(body: string): JobEvent[] {
   return (JSON.parse(body) as (Compact | Grouped)[]).flatMap((one) =>
     isGrouped(one) ? decodeGroup(one) : [decodeEvent(one)],

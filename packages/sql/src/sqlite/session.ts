@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isForgotten } from '@waybill/core';
-import { decodeEvents } from '../event-codec.ts';
+import { decodeEvents, foldEvents } from '../event-codec.ts';
 import { prepareAll, type Queries } from './queries.ts';
 
 /** A segment is read as a whole, so it stays small however much one transaction did. */
@@ -48,7 +48,7 @@ export class Session {
     this.#writeTotals();
     for (let from = 0; from < this.#events.length; from += EVENTS_PER_SEGMENT) {
       const part = this.#events.slice(from, from + EVENTS_PER_SEGMENT);
-      this.sql['segment-append'].run(this.#newestAt, part.length, `[${part.join(',')}]`);
+      this.sql['segment-append'].run(this.#newestAt, part.length, `[${foldEvents(part).join(',')}]`);
     }
     this.db.exec('commit');
     for (const queue of this.#newQueues) this.#knownQueues.add(queue);

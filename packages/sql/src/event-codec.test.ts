@@ -1,0 +1,49 @@
+import type { JobEvent } from '@waybill/core';
+import { expect, test } from 'vitest';
+import { decodeEvents, encodeEvent, encodeEvents, foldEvents } from './event-codec.ts';
+
+const event = (overrides: Partial<JobEvent>): JobEvent => ({
+  type: 'job.started',
+  tenant: '',
+  jobId: '01900000-0000-7000-8000-000000000001',
+  jobType: 'a.b',
+  queue: 'default',
+  run: 1,
+  attempt: 1,
+  source: 'server',
+  sequence: 2,
+  at: 5,
+  data: {},
+  ...overrides,
+});
+
+const id = (n: number): string => `01900000-0000-7000-8000-00000000000${n}`;
+const read = (texts: readonly string[]): JobEvent[] => decodeEvents(`[${texts.join(',')}]`);
+
+test('neighbours that differ in nothing but their jobs are one entry, and read as they were', () => {
+  const events = [
+    ...[1, 2, 3].map((n) => event({ jobId: id(n) })),
+    event({ jobId: id(1), type: 'job.completed', sequence: 3, data: { duration_ms: 1 } }),
+    event({ jobId: id(2), type: 'job.completed', sequence: 3, data: { duration_ms: 1 } }),
+    event({ jobId: id(3), type: 'job.completed', sequence: 3, data: { duration_ms: 11 } }),
+    event({ jobId: id(4), jobType: 'a.b,c', tenant: 't', source: 'worker' }),
+    event({ jobId: id(5), jobType: 'b,c', tenant: 't', source: 'worker' }),
+    event({ jobId: id(6) }),
+  ];
+  const folded = foldEvents(events.map(encodeEvent));
+  expect(folded).toHaveLength(6);
+  expect(read(folded)).toEqual(events);
+  expect(foldEvents([])).toEqual([]);
+});
+
+test('a job keeps the order of its events however they are put together', () => {
+  const [failed, retrying] = [event({ type: 'job.failed', sequence: 3 }), event({ type: 'job.retrying', sequence: 4 })];
+  const other = { jobId: id(2) };
+  const events = [{ ...failed, ...other }, failed, retrying, { ...retrying, ...other }];
+  const types = (read: JobEvent[], job: string) => read.filter(({ jobId }) => jobId === job).map(({ type }) => type);
+  for (const texts of [encodeEvents(events), foldEvents(events.map(encodeEvent))]) {
+    for (const job of [failed.jobId, other.jobId]) {
+      expect(types(read(texts), job)).toEqual(['job.failed', 'job.retrying']);
+    }
+  }
+});
