@@ -7,6 +7,7 @@ const PACKAGES = {
   core: [],
   client: ['core'],
   sql: ['core'],
+  aws: ['core'],
   server: ['core', 'client'],
   worker: ['core', 'client'],
   waybill: ['core', 'client', 'sql', 'server', 'worker'],

@@ -27,6 +27,8 @@ export interface StoreCapabilities {
   search: boolean;
   /** How much later than the call's answer its events may show up in the log. */
   eventLagMs: number;
+  /** How much longer than the retention says rows and events may be kept; 0: `prune` removes exactly what it is told. */
+  pruneLagMs: number;
   /** Whether other processes' inserts reach `onWake`. */
   wakesAcrossProcesses: boolean;
 }

@@ -101,6 +101,7 @@ class SqliteStore implements Store {
       ordering: 'strict',
       search: true,
       eventLagMs: 0,
+      pruneLagMs: 0,
       wakesAcrossProcesses: isShared,
     };
     this.events = eventLog(link);

@@ -21,6 +21,7 @@ const CAPABILITIES: StoreCapabilities = {
   ordering: 'strict',
   search: true,
   eventLagMs: 0,
+  pruneLagMs: 0,
   wakesAcrossProcesses: false,
 };
 
