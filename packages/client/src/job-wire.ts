@@ -62,6 +62,8 @@ export interface WireJob {
   lease_token?: string;
   /** What the nodes before this one came to; only in answers to a fetch. */
   parent_results?: Json[];
+  /** What an earlier run left to go on from; only in answers to a fetch. */
+  last_checkpoint?: JsonObject;
   [unknown: string]: unknown;
 }
 
@@ -86,9 +88,10 @@ const OURS: ReadonlySet<string> = new Set([
 export interface RunFacts {
   leaseToken?: string | undefined;
   parentResults?: Json[] | undefined;
+  checkpoint?: JsonObject | undefined;
 }
 
-export function jobToWire(job: Job, { leaseToken, parentResults }: RunFacts = {}): WireJob {
+export function jobToWire(job: Job, { leaseToken, parentResults, checkpoint }: RunFacts = {}): WireJob {
   const { spec } = job;
   const errors = job.errors.map(errorToWire);
   return {
@@ -120,6 +123,7 @@ export function jobToWire(job: Job, { leaseToken, parentResults }: RunFacts = {}
     ...(job.state === 'active' && leaseOf(job)),
     ...present('lease_token', job.state === 'active' ? leaseToken : undefined),
     ...present('parent_results', parentResults),
+    ...present('last_checkpoint', checkpoint),
   };
 }
 

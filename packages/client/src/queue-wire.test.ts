@@ -4,7 +4,7 @@ import { limitToWire } from './limit-wire.ts';
 import { queueCounts, queueToWire } from './queue-wire.ts';
 
 const STATS: QueueStats = {
-  ...{ tenant: '', name: 'q', paused: false, limit: null, oldestAt: null },
+  ...{ tenant: '', name: 'q', paused: false, keep: 'all', limit: null, oldestAt: null },
   ...{ available: 1, parked: 2, scheduled: 3, retryable: 4, pending: 5, active: 6 },
   ...{ completed: 7, cancelled: 8, discarded: 9 },
 };

@@ -1,4 +1,4 @@
-import type { QueueInfo, QueueStats } from '@waybill/core';
+import type { QueueInfo, QueueKeep, QueueStats } from '@waybill/core';
 import { limitRuleFromWire, limitRuleToWire, type WireLimitRule } from './limit-wire.ts';
 import { present } from './present.ts';
 import { fromRfc3339, toRfc3339 } from './time.ts';
@@ -7,6 +7,8 @@ export interface WireQueue {
   name: string;
   status: 'active' | 'paused';
   paused: boolean;
+  /** `none` when completed jobs leave nothing behind; else absent. */
+  keep?: QueueKeep;
   /** Of the queue as a whole. */
   limit?: WireLimitRule;
 }
@@ -37,8 +39,12 @@ export interface WireQueueStats extends WireQueue, WireQueueCounts {
   unused?: boolean;
 }
 
-export function queueToWire({ name, paused, limit }: QueueInfo): WireQueue {
-  return { name, status: paused ? 'paused' : 'active', paused, ...(limit && { limit: limitRuleToWire(limit) }) };
+export function queueToWire({ name, paused, keep, limit }: QueueInfo): WireQueue {
+  return {
+    ...{ name, status: paused ? 'paused' : 'active', paused },
+    ...present('keep', keep === 'all' ? undefined : keep),
+    ...(limit && { limit: limitRuleToWire(limit) }),
+  };
 }
 
 export function queueCounts(stats: QueueStats, now: number): WireQueueCounts {
@@ -61,10 +67,11 @@ export function queueCounts(stats: QueueStats, now: number): WireQueueCounts {
   };
 }
 
-export const queueFromWire = ({ name, paused, limit }: WireQueue): QueueInfo => ({
+export const queueFromWire = ({ name, paused, keep = 'all', limit }: WireQueue): QueueInfo => ({
   tenant: '',
   name,
   paused,
+  keep,
   limit: limit === undefined ? null : limitRuleFromWire(limit),
 });
 

@@ -14,6 +14,7 @@ import type { Job } from './job/job.ts';
 import { limits } from './limits/limits.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { type EngineOptions, resolveOptions } from './options.ts';
+import { Reporter } from './progress/reporter.ts';
 import { Settler } from './settle/settler.ts';
 import type { CronRecord } from './store/crons.ts';
 import { hintsFor } from './transport/hint.ts';
@@ -56,6 +57,7 @@ export function engine(options: EngineOptions): Waybill {
   const maintenance: Maintenance = new Maintenance(resolved, makers, onChanged);
   const settler = new Settler({ store, transport, rows, held, logger });
   const heartbeats = new Heartbeats({ store, transport, logger });
+  const reporter = new Reporter({ store, rows, heartbeats, onTold: () => written.ring() });
   const claimer = new Claimer({ store, transport, held, logger, leaseMs, onClaimed: (job) => onChanged([job]) });
   if (resolved.maintenance) maintenance.start();
 
@@ -63,7 +65,7 @@ export function engine(options: EngineOptions): Waybill {
     closing.abort();
     await maintenance.stop();
     await transport.close();
-    await Promise.all([enqueuer.idle(), rows.idle(), heartbeats.idle()]);
+    await Promise.all([enqueuer.idle(), rows.idle(), heartbeats.idle(), reporter.idle()]);
     await store.close();
   }
 
@@ -76,6 +78,8 @@ export function engine(options: EngineOptions): Waybill {
       claim: (call) => claimer.claim(call),
       heartbeat: (call) => heartbeats.beat(call),
       settle: (call) => settler.settle(call),
+      report: (call) => reporter.report(call),
+      progress: (id, context) => reporter.progress(id, context),
       cancel: (id, { tenant = '', ...told } = {}) =>
         rows.change({ tenant, id }, { do: 'cancel', ...told }, (job) =>
           wrongState(job, 'a finished job cannot be cancelled'),
@@ -95,6 +99,7 @@ export function engine(options: EngineOptions): Waybill {
       pause: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), true),
       resume: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), false),
       setLimit: (name, limit, { tenant = '' } = {}) => store.queues.setLimit(tenant, checkQueue(name, 'queue'), limit),
+      setKeep: (name, keep, { tenant = '' } = {}) => store.queues.setKeep(tenant, checkQueue(name, 'queue'), keep),
       stats: async (name, { tenant = '' } = {}) => {
         const stats = await store.queues.stats(tenant, checkQueue(name, 'queue'), { atMost: COUNT_AT_MOST });
         if (stats === null) throw new WaybillError('not_found', `There is no queue '${name}'.`);

@@ -40,6 +40,7 @@ export { invalidField } from './errors.ts';
 export type { Transition } from './job/evolve.ts';
 export { isJobId, newJobId } from './job/id.ts';
 export { formatToken, type LeaseToken, parseToken, tokenOf } from './job/lease.ts';
+export { type Progress, progressAfter, type Report, type Speaker, speaksFor } from './job/progress.ts';
 export { rankFor, rankOf, sequence } from './job/rank.ts';
 export { type Command, transition } from './job/transition.ts';
 export { admitted, claimed, freeSlots, type LimitRule, type LimitUse, nextAdmission, UNUSED } from './limits/limit.ts';
@@ -62,7 +63,15 @@ export type * from './store/insert.ts';
 export type * from './store/limits.ts';
 export type * from './store/prune.ts';
 export type * from './store/query.ts';
-export type * from './store/queues.ts';
+export {
+  isForgotten,
+  QUEUE_KEEPS,
+  type QueueInfo,
+  type QueueKeep,
+  type QueueStats,
+  type QueueStore,
+} from './store/queues.ts';
+export type * from './store/reports.ts';
 export type * from './store/store.ts';
 export {
   WORKER_DIRECTIVES,

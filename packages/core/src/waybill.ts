@@ -2,13 +2,14 @@ import type { JobRequest } from './enqueue/envelope.ts';
 import type { LoggedEvent } from './events/job-event.ts';
 import type { Job } from './job/job.ts';
 import type { Outcome } from './job/outcome.ts';
-import type { Json } from './json.ts';
+import type { Progress, Report } from './job/progress.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { LimitRule } from './limits/limit.ts';
 import type { CronRecord, MisfirePolicy, OverlapPolicy } from './store/crons.ts';
 import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
 import type { LimitInfo } from './store/limits.ts';
 import type { JobFilter, JobQuery, Page } from './store/query.ts';
-import type { QueueInfo, QueueStats } from './store/queues.ts';
+import type { QueueInfo, QueueKeep, QueueStats } from './store/queues.ts';
 import type { WorkerDirective, WorkerInfo } from './store/workers.ts';
 import type { WorkflowRecord, WorkflowState } from './store/workflows.ts';
 
@@ -44,6 +45,10 @@ export interface Jobs {
   claim(request: ClaimCall): Promise<Lease[]>;
   heartbeat(request: HeartbeatCall): Promise<HeartbeatAnswer>;
   settle(request: SettleCall): Promise<Job>;
+  /** Says how far a run is. It proves that the worker lives, so it prolongs the lease as a heartbeat does. */
+  report(request: ReportCall): Promise<Progress>;
+  /** The newest that was said of a job; null when nothing was. */
+  progress(id: string, context?: InTenant): Promise<Progress | null>;
   /** Ends a job that has not finished; its worker learns of it by its next heartbeat. */
   cancel(id: string, context?: InTenant & { by?: string; reason?: string }): Promise<Job>;
   /** Lets a pending job start. */
@@ -76,6 +81,8 @@ export interface Lease {
   job: Job;
   /** What the job's parents came to, where it is a node of a workflow that has some. */
   parentResults?: Json[];
+  /** What an earlier run left for this one to go on from. */
+  checkpoint?: JsonObject;
 }
 
 /** Who speaks for a run. The token is exact; a worker's name is nearly so; with neither only the state is checked. */
@@ -104,6 +111,13 @@ export interface SettleCall extends InTenant, Fence {
   outcome: Outcome;
 }
 
+/** Whatever is absent stays as it was. */
+export interface ReportCall extends InTenant, Fence, Omit<Report, 'number'> {
+  id: string;
+  /** The run's own count of its reports from 1, so that one sent twice is told once. */
+  number?: number;
+}
+
 export interface DeadLetters {
   list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> }): Promise<Page<Job>>;
   get(id: string, context?: InTenant): Promise<Job>;
@@ -124,6 +138,8 @@ export interface Queues {
   resume(name: string, context?: InTenant): Promise<QueueInfo>;
   /** For the queue as a whole; null takes the limit away. */
   setLimit(name: string, limit: LimitRule | null, context?: InTenant): Promise<QueueInfo>;
+  /** `none`: jobs that complete leave nothing behind. */
+  setKeep(name: string, keep: QueueKeep, context?: InTenant): Promise<QueueInfo>;
 }
 
 /** Limits by key; a job names its key in `options.rate_limit`. */

@@ -7,6 +7,7 @@ import { cronRoutes } from './ojs/cron.ts';
 import { deadLetterRoutes } from './ojs/dead-letter.ts';
 import { eventRoutes } from './ojs/events.ts';
 import { jobRoutes } from './ojs/jobs.ts';
+import { progressRoutes } from './ojs/progress.ts';
 import { queueRoutes } from './ojs/queues.ts';
 import { rateLimitRoutes } from './ojs/rate-limits.ts';
 import { systemRoutes } from './ojs/system.ts';
@@ -49,6 +50,7 @@ export function createApp(options: AppOptions): App {
   app.use(onlyErrors());
   app.use(standardHeaders());
   jobRoutes(app, surface);
+  progressRoutes(app, surface);
   workerRoutes(app, surface);
   deadLetterRoutes(app, surface);
   cronRoutes(app, surface);

@@ -1,4 +1,5 @@
-import type { Job, Json, Logger, Outcome } from '@waybill/core';
+import { checkJson, isObject, type Job, type Json, type JsonObject, type Logger, type Outcome } from '@waybill/core';
+import type { RunReports } from './run-reports.ts';
 
 /** What a handler is given besides its input. */
 export interface TaskContext {
@@ -11,8 +12,15 @@ export interface TaskContext {
   readonly parentResults: readonly Json[];
   /** Aborted when the run must end: timed out, lease lost, cancelled, worker stopping. Its reason says which. */
   readonly signal: AbortSignal;
-  /** 0 to 1. */
-  progress(fraction: number, message?: string): void;
+  /** What an earlier run of this job left by `checkpoint`; null where there is nothing to go on from. */
+  readonly lastCheckpoint: JsonObject | null;
+  /**
+   * How much is done, 0 to 1, and a word or facts about it for whoever watches. Kept and told to the world at most once
+   * a second: call it as often as you like.
+   */
+  progress(fraction: number, detail?: string | JsonObject): void;
+  /** What the next run shall find in `lastCheckpoint`, should this one not come to its end. Travels like progress. */
+  checkpoint(state: JsonObject): void;
   log(message: string, fields?: object): void;
   /** Ends the run: try again after so many milliseconds, or then. Counts neither as failure nor as attempt. */
   snooze(until: number | Date): never;
@@ -26,6 +34,7 @@ export interface Progress {
   job: Job;
   fraction: number;
   message?: string;
+  data?: JsonObject;
 }
 
 export interface LogEntry {
@@ -42,6 +51,8 @@ export interface ContextHooks {
 export interface ContextParts extends ContextHooks {
   job: Job;
   parentResults: readonly Json[];
+  lastCheckpoint: JsonObject | null;
+  reports: RunReports;
   workerId: string;
   signal: AbortSignal;
   logger: Logger;
@@ -57,6 +68,14 @@ class Ending {
   }
 }
 
+/** A copy as JSON would carry it, so that what the handler changes later is not sent instead. */
+function plain(value: JsonObject): JsonObject {
+  const copy: unknown = JSON.parse(JSON.stringify(value) ?? 'null');
+  if (!isObject(copy)) throw new TypeError('progress() and checkpoint() take an object.');
+  checkJson(copy);
+  return copy;
+}
+
 /** The context of one run, and what its worker knows about it. */
 export class RunContext {
   readonly context: TaskContext;
@@ -66,7 +85,7 @@ export class RunContext {
   readonly #parts: ContextParts;
 
   constructor(parts: ContextParts) {
-    const { job, parentResults, workerId, signal, serverNow } = parts;
+    const { job, parentResults, lastCheckpoint, workerId, signal, serverNow } = parts;
     this.#parts = parts;
     this.context = {
       job,
@@ -74,8 +93,10 @@ export class RunContext {
       maxAttempts: job.maxAttempts,
       workerId,
       parentResults,
+      lastCheckpoint,
       signal,
-      progress: (fraction, message) => this.#progress(fraction, message),
+      progress: (fraction, detail) => this.#progress(fraction, detail),
+      checkpoint: (state) => this.#checkpoint(state),
       log: (message, fields = {}) => this.#log(message, fields),
       snooze: (until) =>
         this.#end('snooze', {
@@ -96,11 +117,21 @@ export class RunContext {
     this.#state = goesOn ? 'abandoned' : 'over';
   }
 
-  #progress(given: number, message: string | undefined): void {
+  #progress(given: number, detail: string | JsonObject | undefined): void {
     if (!this.#isLive('progress')) return;
     const fraction = Math.min(1, Math.max(0, Number(given) || 0));
-    const { job, onProgress } = this.#parts;
-    this.#tell(() => onProgress?.({ job, fraction, ...(message !== undefined && { message }) }));
+    const data = detail === undefined ? undefined : typeof detail === 'string' ? { message: detail } : plain(detail);
+    const { job, onProgress, reports } = this.#parts;
+    reports.tell({ fraction, ...(data && { data }) });
+    const message = data?.['message'];
+    this.#tell(() =>
+      onProgress?.({ job, fraction, ...(typeof message === 'string' && { message }), ...(data && { data }) }),
+    );
+  }
+
+  #checkpoint(state: JsonObject): void {
+    if (!this.#isLive('checkpoint')) return;
+    this.#parts.reports.tell({ checkpoint: plain(state) });
   }
 
   #log(message: string, fields: object): void {

@@ -5,7 +5,7 @@ import type { AnyTask } from './task.ts';
 
 export interface WorkerOptions extends ContextHooks {
   /** Of an embedded engine or a remote one; nothing else of it is needed. */
-  jobs: Pick<Jobs, 'claim' | 'heartbeat' | 'settle'>;
+  jobs: Pick<Jobs, 'claim' | 'heartbeat' | 'settle' | 'report'>;
   tasks: readonly AnyTask[];
   /** In order: a job of an earlier queue always goes first. @defaultValue the queues of the tasks */
   queues?: readonly string[];

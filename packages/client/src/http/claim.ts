@@ -50,7 +50,7 @@ export function claiming(calls: Calls): Jobs['claim'] {
 }
 
 function leaseOf(wire: WireJob, claimId: string): Lease {
-  const { lease_token: token = '', parent_results: parentResults } = wire;
+  const { lease_token: token = '', parent_results: parentResults, last_checkpoint: checkpoint } = wire;
   const job = { ...jobFromWire(wire), claimId };
-  return parentResults === undefined ? { token, job } : { token, job, parentResults };
+  return { token, job, ...(parentResults && { parentResults }), ...(checkpoint && { checkpoint }) };
 }

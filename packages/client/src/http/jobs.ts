@@ -1,11 +1,13 @@
 import type { HeartbeatAnswer, Job, JobFilter, Jobs, Page, WorkerDirective } from '@waybill/core';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
+import { progressFromWire, type WireProgress } from '../progress-wire.ts';
 import { toRfc3339 } from '../time.ts';
 import { path, type QueryValues } from './address.ts';
 import { type Calls, refuseTenant } from './calls.ts';
 import { claiming } from './claim.ts';
 import { enqueueing } from './enqueue.ts';
+import { RemoteError } from './remote-error.ts';
 import { settleBody, settlePath } from './settle-call.ts';
 
 interface JobAnswer {
@@ -50,6 +52,21 @@ export function jobs(calls: Calls): Jobs {
       // Without a token a repetition might settle the run of somebody else.
       const repeatable = call.leaseToken !== undefined;
       return jobOf(calls.call('POST', settlePath(call), { body: settleBody(call), repeatable }));
+    },
+    report: async (call) => {
+      refuseTenant(call);
+      const { id, leaseToken: lease_token, workerId: worker_id, fraction: progress, data, checkpoint, number } = call;
+      const body = { lease_token, worker_id, progress, data, checkpoint, number };
+      // A report that counts itself is told once however often it is sent.
+      const repeatable = number !== undefined;
+      const where = path`/ojs/v1/jobs/${id}/progress`;
+      const noted = progressFromWire(await calls.call<WireProgress>('PUT', where, { body, repeatable }));
+      if (noted === null) throw new RemoteError({ code: 'conflict', message: `Job ${id} is not active.` });
+      return noted;
+    },
+    progress: async (id, context) => {
+      refuseTenant(context);
+      return progressFromWire(await calls.call<WireProgress>('GET', path`/ojs/v1/jobs/${id}/progress`));
     },
     cancel: async (id, { by, reason, ...context } = {}) => {
       refuseTenant(context);

@@ -29,6 +29,10 @@ export function queues(calls: Calls): Queues {
       refuseTenant(context);
       return queueOf(calls.call('POST', path`/ojs/v1/queues/${name}/resume`));
     },
+    setKeep: async (name, keep, context) => {
+      refuseTenant(context);
+      return queueOf(calls.call('PUT', path`/ojs/v1/queues/${name}/keep`, { body: { keep } }));
+    },
     setLimit: async (name, limit, context) => {
       refuseTenant(context);
       const where = path`/ojs/v1/queues/${name}/limit`;

@@ -47,23 +47,34 @@ export class Claimer {
       this.#parts.held.remember(job);
       this.#parts.onClaimed(job);
     }
-    return this.#withParentResults(request.tenant, leases);
+    await Promise.all([this.#addParentResults(request.tenant, leases), this.#addCheckpoints(request.tenant, leases)]);
+    return leases;
   }
 
   /** Nodes of a workflow get what their parents came to; one read for all of them, none for plain jobs. */
-  async #withParentResults(tenant: string, leases: Lease[]): Promise<Lease[]> {
+  async #addParentResults(tenant: string, leases: readonly Lease[]): Promise<void> {
     for (const lease of leases) {
       const handed = lease.job.spec.options?.['parent_results'];
       if (Array.isArray(handed)) lease.parentResults = handed;
     }
     const nodes = leases.filter(({ job }) => job.workflowId !== null);
-    if (nodes.length === 0) return leases;
+    if (nodes.length === 0) return;
     const families = await this.#parts.store.workflows.parents({ tenant, ids: nodes.map(({ job }) => job.id) });
     nodes.forEach((lease, index) => {
       const parents = families[index]!;
       if (parents.length > 0) lease.parentResults = parents.map(({ result }) => result);
     });
-    return leases;
+  }
+
+  /** One read for all that ran before, none for jobs in their first run. */
+  async #addCheckpoints(tenant: string, leases: readonly Lease[]): Promise<void> {
+    const again = leases.filter(({ job }) => job.run > 1);
+    if (again.length === 0) return;
+    const known = await this.#parts.store.reports.get(again.map(({ job }) => ({ tenant, id: job.id })));
+    again.forEach((lease, index) => {
+      const checkpoint = known[index]?.checkpoint;
+      if (checkpoint) lease.checkpoint = checkpoint;
+    });
   }
 
   #check(call: ClaimCall): ReceiveRequest {

@@ -15,6 +15,15 @@ interface HeartbeatParts {
   logger: Logger;
 }
 
+interface ExtendCall {
+  tenant: string;
+  id: string;
+  /** Null: it was no token at all. */
+  token: LeaseToken | null | undefined;
+  workerId: string | undefined;
+  leaseMs: number | null;
+}
+
 /** Keeps leases alive and tells workers what to do. A lease that is gone is listed, never revived. */
 export class Heartbeats {
   readonly #parts: HeartbeatParts;
@@ -37,7 +46,7 @@ export class Heartbeats {
     }));
     const [directive, answers] = await Promise.all([
       store.workers.beat({ tenant, id: workerId, activeJobs: jobs.length, now }),
-      Promise.all(runs.map(({ id, token }) => this.#extend(tenant, id, token, workerId, leaseMs ?? null, now))),
+      Promise.all(runs.map((run) => this.extend({ tenant, ...run, workerId, leaseMs: leaseMs ?? null }))),
     ]);
     const extended = answers.flatMap((answer, index) =>
       answer.status === 'extended' ? [{ id: runs[index]!.id, leaseUntil: answer.leaseUntil }] : [],
@@ -50,16 +59,10 @@ export class Heartbeats {
     return this.#extends.idle();
   }
 
-  async #extend(
-    tenant: string,
-    id: string,
-    token: LeaseToken | null | undefined,
-    workerId: string,
-    leaseMs: number | null,
-    now: number,
-  ): Promise<ExtendAnswer> {
+  async extend({ tenant, id, token, workerId, leaseMs }: ExtendCall): Promise<ExtendAnswer> {
     if (token === null) return { status: 'lost' };
-    const by = token ? { run: token.run, claimId: token.claimId } : { workerId };
+    const now = this.#parts.store.clock.now();
+    const by = token ? { run: token.run, claimId: token.claimId } : workerId === undefined ? 'anyone' : { workerId };
     const answer = await this.#extends.run({ tenant, id, by, leaseMs, now });
     if (answer.status === 'extended' && token?.receipt !== undefined) {
       await this.#keepHidden({ tenant, jobId: id, queue: '', receipt: token.receipt }, answer.leaseUntil - now);

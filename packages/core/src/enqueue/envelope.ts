@@ -75,7 +75,7 @@ const OPTION_NAMES = [
 const MANAGED = [
   ...['state', 'attempt', 'max_attempts', 'run', 'created_at', 'enqueued_at', 'started_at', 'completed_at'],
   ...['cancelled_at', 'discarded_at', 'next_attempt_at', 'retry_delay_ms', 'error', 'errors', 'result', 'lease_token'],
-  ...['parent_results', 'workflow_id', 'specversion'],
+  ...['parent_results', 'last_checkpoint', 'workflow_id', 'specversion'],
 ];
 const NOT_EXTRA = new Set(['id', 'type', 'args', 'meta', 'options', ...OPTION_NAMES, ...MANAGED]);
 /** Options that become columns or have a place in the spec; the others are kept as sent. */

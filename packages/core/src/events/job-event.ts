@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 
-/** Lifecycle facts that the server writes, in the words of the Open Job Spec where it has one. */
+/** Facts in the words of the Open Job Spec where it has one. All but the last are of the lifecycle and by the server. */
 export const JOB_EVENT_TYPES = [
   'job.enqueued',
   'job.scheduled',
@@ -16,6 +16,7 @@ export const JOB_EVENT_TYPES = [
   'job.discarded',
   'job.expired',
   'job.replayed',
+  'job.progress',
 ] as const;
 
 export type JobEventType = (typeof JOB_EVENT_TYPES)[number];
@@ -37,7 +38,7 @@ export interface JobEvent {
   queue: string;
   run: number;
   attempt: number;
-  /** `server` counts by the row's version; a worker counts for itself. */
+  /** `server` counts by the row's version; what a run says of itself is counted apart, see progress.ts. */
   source: string;
   /** From 1, ordered and gap-free per job and source. */
   sequence: number;

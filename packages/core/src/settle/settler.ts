@@ -1,7 +1,7 @@
 import type { HeldJobs } from '../claim/held-jobs.ts';
-import { jobNotFound, type RowWriter, wrongState } from '../commit/row-writer.ts';
+import { jobNotFound, type RowWriter } from '../commit/row-writer.ts';
 import { WaybillError } from '../errors.ts';
-import { isFinished, type Job } from '../job/job.ts';
+import type { Job } from '../job/job.ts';
 import { holdsLease, type LeaseToken, parseToken } from '../job/lease.ts';
 import type { Outcome } from '../job/outcome.ts';
 import { transition } from '../job/transition.ts';
@@ -10,6 +10,7 @@ import type { Expectation } from '../store/apply.ts';
 import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { SettleCall } from '../waybill.ts';
+import { refusal } from './refusal.ts';
 
 interface SettlerParts {
   store: Store;
@@ -82,12 +83,4 @@ const isRepeat = (job: Job, token: LeaseToken, outcome: Outcome): boolean =>
 function maySpeak(job: Job, token: LeaseToken | undefined, workerId: string | undefined): boolean {
   if (token) return holdsLease(job, token);
   return job.state === 'active' && (workerId === undefined || job.workerId === workerId);
-}
-
-function refusal(job: Job, token: LeaseToken | undefined, workerId: string | undefined): WaybillError {
-  const fenced = token !== undefined || (workerId !== undefined && !isFinished(job.state));
-  if (!fenced) return wrongState(job, 'only an active job can be settled');
-  const message = `This run of job ${job.id} is over: its lease ran out or was given to another worker.`;
-  const hint = 'Drop the result of this run; the job has been or will be run again where that is due.';
-  return new WaybillError('lease_lost', message, { details: { job_id: job.id, state: job.state }, hint });
 }

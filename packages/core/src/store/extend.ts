@@ -1,9 +1,10 @@
+import type { Speaker } from '../job/progress.ts';
+
 /** A heartbeat for one run: lease end becomes `now` + the lease length, but never past the execution timeout. */
 export interface ExtendRequest {
   tenant: string;
   id: string;
-  /** The run it speaks for: by token, or by worker where the caller has no token. */
-  by: { run: number; claimId: string } | { workerId: string } | 'anyone';
+  by: Speaker;
   /** Length asked for; null: the length granted at the claim. */
   leaseMs: number | null;
   now: number;

@@ -1,10 +1,31 @@
+import type { JobEventType } from '../events/job-event.ts';
 import type { LimitRule } from '../limits/limit.ts';
+
+/**
+ * `none`: a job that completes leaves nothing behind, neither its row nor events of an ordinary life; those that fail,
+ * are cancelled or discarded are kept as ever, and so are nodes of workflows, since others wait for their results. For
+ * queues of many small jobs whose history nobody asks for. A settle that is repeated after the row has gone is `lost`.
+ */
+export const QUEUE_KEEPS = ['all', 'none'] as const;
+export type QueueKeep = (typeof QUEUE_KEEPS)[number];
+
+/** The events of an ordinary life, which a queue that keeps nothing does not write. */
+const FORGOTTEN: ReadonlySet<JobEventType> = new Set([
+  'job.enqueued',
+  'job.scheduled',
+  'job.pending',
+  'job.started',
+  'job.completed',
+]);
+
+export const isForgotten = (type: JobEventType): boolean => FORGOTTEN.has(type);
 
 /** A queue exists once it was paused, limited or has had a job. */
 export interface QueueInfo {
   tenant: string;
   name: string;
   paused: boolean;
+  keep: QueueKeep;
   /** What the queue as a whole may have active or start; beside whatever its jobs' own limits say. */
   limit: LimitRule | null;
 }
@@ -32,4 +53,6 @@ export interface QueueStore {
   setPaused(tenant: string, name: string, paused: boolean): Promise<QueueInfo>;
   /** Holds for claims that begin after this answered; null takes the limit away. */
   setLimit(tenant: string, name: string, limit: LimitRule | null): Promise<QueueInfo>;
+  /** For what happens after this answered; what is there already stays. */
+  setKeep(tenant: string, name: string, keep: QueueKeep): Promise<QueueInfo>;
 }

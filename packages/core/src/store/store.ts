@@ -10,6 +10,7 @@ import type { LimitStore } from './limits.ts';
 import type { PruneAnswer, PruneRequest } from './prune.ts';
 import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from './query.ts';
 import type { QueueStore } from './queues.ts';
+import type { ReportStore } from './reports.ts';
 import type { WorkerStore } from './workers.ts';
 import type { WorkflowStore } from './workflows.ts';
 
@@ -60,6 +61,7 @@ export interface Store {
   prune(request: PruneRequest): Promise<PruneAnswer>;
 
   readonly events: EventLog;
+  readonly reports: ReportStore;
   readonly queues: QueueStore;
   readonly limits: LimitStore;
   readonly workflows: WorkflowStore;

@@ -2,7 +2,7 @@ import type { Store } from '../store/store.ts';
 
 type Verbs<T> = { [K in keyof T]: T[K] extends (...args: never[]) => Promise<unknown> ? K : never }[keyof T] & string;
 
-type Group = 'events' | 'queues' | 'limits' | 'workflows' | 'workers' | 'crons';
+type Group = 'events' | 'reports' | 'queues' | 'limits' | 'workflows' | 'workers' | 'crons';
 
 /** Every call that can fail, groups included: `insert`, `limits.set`, `events.read` .. */
 export type StoreMethod = Verbs<Store> | { [G in Group]: `${G}.${Verbs<Store[G]>}` }[Group];
@@ -38,7 +38,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       return answer;
     };
 
-  const { events, queues, limits, workflows, workers, crons } = store;
+  const { events, reports, queues, limits, workflows, workers, crons } = store;
   return {
     capabilities: store.capabilities,
     clock: store.clock,
@@ -56,11 +56,16 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       read: faulty('events.read', (query) => events.read(query)),
       end: faulty('events.end', () => events.end()),
     },
+    reports: {
+      add: faulty('reports.add', (requests) => reports.add(requests)),
+      get: faulty('reports.get', (keys) => reports.get(keys)),
+    },
     queues: {
       list: faulty('queues.list', (tenant) => queues.list(tenant)),
       stats: faulty('queues.stats', (tenant, name, bound) => queues.stats(tenant, name, bound)),
       setPaused: faulty('queues.setPaused', (tenant, name, paused) => queues.setPaused(tenant, name, paused)),
       setLimit: faulty('queues.setLimit', (tenant, name, limit) => queues.setLimit(tenant, name, limit)),
+      setKeep: faulty('queues.setKeep', (tenant, name, keep) => queues.setKeep(tenant, name, keep)),
     },
     limits: {
       set: faulty('limits.set', (tenant, key, rule, now) => limits.set(tenant, key, rule, now)),

@@ -10,12 +10,14 @@ import { testEvents } from './store/events.ts';
 import { testExtend } from './store/extend.ts';
 import { testGet } from './store/get.ts';
 import { testInsert } from './store/insert.ts';
+import { testKeep } from './store/keep.ts';
 import { testLimits } from './store/limits.ts';
 import { testList } from './store/list.ts';
 import { testPrune } from './store/prune.ts';
 import { testQueueLimits } from './store/queue-limits.ts';
 import { testQueues } from './store/queues.ts';
 import { testRates } from './store/rates.ts';
+import { testReports } from './store/reports.ts';
 import { testTenants } from './store/tenants.ts';
 import { testUnique } from './store/unique.ts';
 import { testWake } from './store/wake.ts';
@@ -35,7 +37,9 @@ const PARTS = [
   testDue,
   testPrune,
   testEvents,
+  testReports,
   testQueues,
+  testKeep,
   testQueueLimits,
   testUnique,
   testLimits,

@@ -1,5 +1,13 @@
 import { queueCounts, queueToWire } from '@waybill/client';
-import { checkLimitRule, checkQueue, type QueueStats, type Queues, WaybillError } from '@waybill/core';
+import {
+  checkLimitRule,
+  checkQueue,
+  invalidField,
+  QUEUE_KEEPS,
+  type QueueStats,
+  type Queues,
+  WaybillError,
+} from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody, readOptionalBody } from '../http/body.ts';
 import type { App, Ctx } from '../http/env.ts';
@@ -30,6 +38,13 @@ export function queueRoutes(app: App, { waybill: { queues }, maxBodyBytes, clock
     });
   }
 
+  app.put('/ojs/v1/queues/:name/keep', async (c) => {
+    const name = nameIn(c);
+    const keep = (await readBody(c, maxBodyBytes)).oneOf('keep', QUEUE_KEEPS);
+    if (keep === undefined) throw invalidField('keep', 'is required.', { allowed: QUEUE_KEEPS });
+    return answer(c, { queue: queueToWire(await queues.setKeep(name, keep)) });
+  });
+
   app.put('/ojs/v1/queues/:name/limit', async (c) => {
     const name = nameIn(c);
     const rule = checkLimitRule(await readBody(c, maxBodyBytes));
@@ -58,6 +73,7 @@ const unused = (name: string): QueueStats & { isUnused: true } => ({
   tenant: '',
   name,
   paused: false,
+  keep: 'all',
   limit: null,
   available: 0,
   parked: 0,

@@ -6,6 +6,7 @@ import type { Surface } from '../surface.ts';
 
 /** What goes beyond the specification, and nothing that is not there yet. */
 const EXTENSIONS = [
+  'urn:ojs:ext:progress',
   'waybill.lease_token',
   'waybill.claim_id',
   'waybill.wait_ms',
@@ -24,6 +25,7 @@ const EXTENSIONS = [
   'waybill.workflow_resume',
   'waybill.list_workflows',
   'waybill.queue_limit',
+  'waybill.queue_keep',
   'waybill.rate_limit_keys',
 ] as const;
 

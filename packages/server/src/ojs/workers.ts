@@ -15,8 +15,8 @@ export function workerRoutes(app: App, surface: Surface): void {
   app.post('/ojs/v1/workers/fetch', async (c) => {
     const body = await readBody(c, maxBodyBytes);
     const leases = await fetchJobs(waybill.jobs, body, c);
-    const jobs = leases.map(({ job, token: leaseToken, parentResults }) =>
-      jobToWire(job, { leaseToken, parentResults }),
+    const jobs = leases.map(({ job, token: leaseToken, parentResults, checkpoint }) =>
+      jobToWire(job, { leaseToken, parentResults, checkpoint }),
     );
     return answer(c, { jobs, job: jobs[0] ?? null });
   });

@@ -143,7 +143,26 @@ const SCENARIOS: Record<string, Scenario> = {
       limited: await queues.setLimit('default', { concurrency: 3, rate: null }),
       listed: await queues.list(),
       unlimited: await queues.setLimit('default', null),
+      forgetful: await queues.setKeep('forgetful', 'none'),
+      keeping: await queues.setKeep('forgetful', 'all'),
       bad: await codeOf(() => queues.pause('Not Valid')),
+    };
+  },
+
+  'a run reports on itself': async ({ jobs }) => {
+    const { id } = (await jobs.enqueue(job(90))).job;
+    const silent = await jobs.progress(id);
+    const [lease] = await jobs.claim({ queues: ['default'], claimId: 'claim-progress' });
+    const call = { id, leaseToken: lease!.token };
+    return {
+      silent,
+      noted: await jobs.report({ ...call, number: 1, fraction: 0.5, data: { rows: 1 } }),
+      repeated: await jobs.report({ ...call, number: 1, fraction: 0.7 }),
+      saved: await jobs.report({ ...call, number: 2, checkpoint: { row: 1 } }),
+      read: await jobs.progress(id),
+      bad: await codeOf(() => jobs.report({ ...call })),
+      forged: await codeOf(() => jobs.report({ id, workerId: 'nobody', fraction: 1 })),
+      unknown: await codeOf(() => jobs.progress(job(99).id!)),
     };
   },
 

@@ -11,8 +11,19 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 
+/** How events look on the wire, and which of them ends the stream. */
+export interface StreamForm {
+  text(event: LoggedEvent): string;
+  isLast?(event: LoggedEvent): boolean;
+}
+
 /** History behind the cursor, then live, until the client hangs up or the server ends. Any reconnect resumes. */
-export function streamEvents(c: Ctx, reading: { after?: string; filter: EventFilter }, surface: Surface): Response {
+export function streamEvents(
+  c: Ctx,
+  reading: { after?: string; filter: EventFilter },
+  surface: Surface,
+  form: StreamForm = { text: eventText },
+): Response {
   const away = goingAway(c);
   const events = surface.waybill.events.follow({ ...reading, signal: away.signal });
   const failed = (error: unknown) =>
@@ -20,11 +31,17 @@ export function streamEvents(c: Ctx, reading: { after?: string; filter: EventFil
       { request_id: c.get('requestId'), err: error },
       'An event stream broke; its reader may resume.',
     );
-  const body = toStream(events, { away, failed, after: reading.after, heartbeatMs: surface.streamHeartbeatMs });
+  const body = toStream(events, {
+    ...form,
+    away,
+    failed,
+    after: reading.after,
+    heartbeatMs: surface.streamHeartbeatMs,
+  });
   return c.body(body, 200, HEADERS);
 }
 
-interface StreamOptions {
+interface StreamOptions extends StreamForm {
   away: GoingAway;
   failed(error: unknown): void;
   after: string | undefined;
@@ -33,7 +50,7 @@ interface StreamOptions {
 
 /** Events are pulled as the reader takes them: a slow reader lags behind the log, it loses nothing. */
 function toStream(events: AsyncIterable<LoggedEvent>, options: StreamOptions): ReadableStream<Uint8Array> {
-  const { away, failed, after, heartbeatMs } = options;
+  const { away, failed, after, heartbeatMs, text, isLast } = options;
   const iterator = events[Symbol.asyncIterator]();
   let heartbeat: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -61,7 +78,10 @@ function toStream(events: AsyncIterable<LoggedEvent>, options: StreamOptions): R
         const next = await iterator.next();
         if (isOver) return;
         if (next.done) end(controller);
-        else controller.enqueue(bytes(eventText(next.value)));
+        else {
+          controller.enqueue(bytes(text(next.value)));
+          if (isLast?.(next.value)) end(controller);
+        }
       } catch (error) {
         if (!isOver) failed(error);
         end(controller);

@@ -25,6 +25,7 @@ export function applyOne(session: Session, change: ChangeMessage, at: number, no
   if (rankOf(cells) !== null) session.wake(queueOf(cells));
   if (before === undefined) return 'applied';
   countInQueue(session, change, before);
+  if (stateOf(cells) === 'completed' && session.forgets(tenant, queueOf(cells))) forget(session, tenant, id);
   const admitted = limitKey === null ? [] : moveSlot(session, change, limitKey, before, now);
   return admitted.length === 0 ? 'applied' : { admitted };
 }
@@ -55,6 +56,13 @@ function isRepeated({ sql }: Session, { tenant, id, fence, cells }: ChangeMessag
   if (!found) return false;
   const [state, run, claimId, outcome] = found;
   return state !== 'active' && run === fence[0] && claimId === fence[1] && outcome === outcomeOf(cells);
+}
+
+function forget({ sql }: Session, tenant: string, id: string): void {
+  const removed = sql['forget-job'].get<[string | null]>(tenant, id);
+  if (removed === undefined) return;
+  sql['progress-forget'].run(tenant, id);
+  if (removed[0] !== null) sql['unique-forget'].run(tenant, removed[0], id);
 }
 
 const queueOf = (cells: MutableCells): string => cells[1];

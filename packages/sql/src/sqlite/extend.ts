@@ -1,4 +1,4 @@
-import { type ExtendAnswer, type ExtendRequest, type Job, transition } from '@waybill/core';
+import { type ExtendAnswer, type ExtendRequest, speaksFor, transition } from '@waybill/core';
 import type { Input } from './protocol.ts';
 import { headOf } from './rows.ts';
 import type { Session } from './session.ts';
@@ -15,9 +15,4 @@ function extendOne({ sql }: Session, { tenant, id, by, leaseMs, now }: ExtendReq
   const { leaseUntil, nextAt } = after.job;
   sql['extend-job'].run(leaseUntil, nextAt, tenant, id);
   return { status: 'extended', leaseUntil };
-}
-
-function speaksFor(job: Job, by: ExtendRequest['by']): boolean {
-  if (by === 'anyone') return true;
-  return 'workerId' in by ? job.workerId === by.workerId : job.run === by.run && job.claimId === by.claimId;
 }

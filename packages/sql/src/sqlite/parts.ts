@@ -6,6 +6,7 @@ import type {
   LimitStore,
   NewJob,
   QueueStore,
+  ReportStore,
   WorkerStore,
   WorkflowStore,
 } from '@waybill/core';
@@ -19,11 +20,17 @@ export const eventLog = (link: ThreadLink): EventLog => ({
   end: () => link.call('endOfEvents', null),
 });
 
+export const reportStore = (link: ThreadLink): ReportStore => ({
+  add: (requests) => link.call('addReports', requests),
+  get: (keys) => link.call('getProgress', keys),
+});
+
 export const queueStore = (link: ThreadLink): QueueStore => ({
   list: (tenant) => link.call('listQueues', tenant),
   stats: (tenant, name, { atMost }) => link.call('queueStats', { tenant, name, atMost }),
   setPaused: (tenant, name, paused) => link.call('setPaused', { tenant, name, paused }),
   setLimit: (tenant, name, limit) => link.call('setQueueLimit', { tenant, name, limit }),
+  setKeep: (tenant, name, keep) => link.call('setKeep', { tenant, name, keep }),
 });
 
 export const limitStore = (link: ThreadLink): LimitStore => ({

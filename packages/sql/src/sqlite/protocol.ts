@@ -19,10 +19,14 @@ import type {
   MoveRequest,
   Page,
   ParentResult,
+  Progress,
   PruneAnswer,
   PruneRequest,
   QueueInfo,
+  QueueKeep,
   QueueStats,
+  ReportAnswer,
+  ReportRequest,
   UniqueClaim,
   WorkerBeat,
   WorkerDirective,
@@ -99,9 +103,12 @@ export interface Calls {
   prune(input: PruneRequest): PruneAnswer;
   readEvents(input: EventQuery): EventPage;
   endOfEvents(input: null): string;
+  addReports(input: readonly ReportRequest[]): ReportAnswer[];
+  getProgress(input: readonly JobKey[]): (Progress | null)[];
   listQueues(input: string): QueueInfo[];
   queueStats(input: Named & { atMost: number }): QueueStats | null;
   setPaused(input: Named & { paused: boolean }): QueueInfo;
+  setKeep(input: Named & { keep: QueueKeep }): QueueInfo;
   setQueueLimit(input: Named & { limit: LimitRule | null }): QueueInfo;
   setLimit(input: { tenant: string; key: string; rule: LimitRule; now: number }): { admitted: number };
   getLimit(input: { tenant: string; key: string }): LimitInfo | null;

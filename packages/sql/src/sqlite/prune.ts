@@ -15,6 +15,7 @@ export function prune(session: Session, request: Input<'prune'>): PruneAnswer {
 function pruneJobs({ sql }: Session, dead: 0 | 1, before: number, limit: number): number {
   const removed = sql['prune-jobs'].all<[string, string, string | null, string | null]>(dead, before, limit);
   for (const [tenant, id, workflowId, uniqueKey] of removed) {
+    sql['progress-forget'].run(tenant, id);
     if (workflowId !== null) sql['forget-edges'].run(tenant, id);
     if (uniqueKey !== null) sql['unique-forget'].run(tenant, uniqueKey, id);
   }

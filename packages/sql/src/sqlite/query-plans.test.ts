@@ -105,6 +105,7 @@ describe('query plans', () => {
 const SCANS: Partial<Record<QueryName, string[]>> = {
   'prune-left': ['SCAN event_segments'],
   'queues-any-limited': ['SCAN queues USING INDEX queues_limited'],
+  'queues-forgetful': ['SCAN queues USING COVERING INDEX queues_forgetful'],
   'segments-old': ['SCAN event_segments'],
   'segments-span': ['SCAN sqlite_sequence'],
 };

@@ -6,9 +6,17 @@ import type { Session } from './session.ts';
 import { ACTIVE, PARKED, PENDING, READY, RETRYABLE, SCHEDULED, type Source } from './sources.ts';
 
 export function listQueues({ sql }: Session, tenant: string): QueueInfo[] {
-  const rows = sql['queue-list'].all<[string, number, ...RuleCells]>(tenant);
-  return rows.map(([name, paused, ...rule]) => ({ tenant, name, paused: paused === 1, limit: ruleOf(...rule) }));
+  const rows = sql['queue-list'].all<[string, number, number, ...RuleCells]>(tenant);
+  return rows.map(([name, paused, keeps, ...rule]) => info(tenant, name, paused, keeps, ruleOf(...rule)));
 }
+
+const info = (tenant: string, name: string, paused: number, keeps: number, limit: LimitRule | null): QueueInfo => ({
+  tenant,
+  name,
+  paused: paused === 1,
+  keep: keeps === 1 ? 'all' : 'none',
+  limit,
+});
 
 interface Queue {
   info: QueueInfo;
@@ -17,18 +25,18 @@ interface Queue {
   ended: { completed: number; cancelled: number; discarded: number };
 }
 
-type QueueCells = [number, ...RuleCells, number, string | null, number, number, number];
+type QueueCells = [number, number, ...RuleCells, number, string | null, number, number, number];
 
 function read({ sql }: Session, tenant: string, name: string): Queue | null {
   const found = sql['queue-get'].get<QueueCells>(tenant, name);
   if (found === undefined) return null;
-  const [paused, concurrency, rateLimit, ratePeriodMs, active, starts, completed, cancelled, discarded] = found;
-  const info = { tenant, name, paused: paused === 1, limit: ruleOf(concurrency, rateLimit, ratePeriodMs) };
-  return { info, active, starts, ended: { completed, cancelled, discarded } };
+  const [paused, keeps, concurrency, rateLimit, ratePeriodMs, active, starts, completed, cancelled, discarded] = found;
+  const limit = ruleOf(concurrency, rateLimit, ratePeriodMs);
+  return { info: info(tenant, name, paused, keeps, limit), active, starts, ended: { completed, cancelled, discarded } };
 }
 
 const infoOf = (session: Session, tenant: string, name: string): QueueInfo =>
-  read(session, tenant, name)?.info ?? { tenant, name, paused: false, limit: null };
+  read(session, tenant, name)?.info ?? info(tenant, name, 0, 1, null);
 
 export function queueStats(session: Session, { tenant, name, atMost }: Input<'queueStats'>): QueueStats | null {
   const queue = read(session, tenant, name);
@@ -54,11 +62,20 @@ export function setPaused(session: Session, { tenant, name, paused }: Input<'set
   return infoOf(session, tenant, name);
 }
 
+export function setKeep(session: Session, { tenant, name, keep }: Input<'setKeep'>): QueueInfo {
+  // Asking for what every queue does anyway makes no queue.
+  if (keep === 'none' || read(session, tenant, name) !== null) {
+    session.sql['queue-keep'].run(tenant, name, keep === 'all' ? 1 : 0);
+  }
+  session.queueSettingsChanged();
+  return infoOf(session, tenant, name);
+}
+
 export function setQueueLimit(session: Session, { tenant, name, limit }: Input<'setQueueLimit'>): QueueInfo {
   const before = read(session, tenant, name);
   // Taking away what was never there makes no queue.
   if (before !== null || limit !== null) writeRule(session, tenant, name, before, limit);
-  session.queueLimitsChanged();
+  session.queueSettingsChanged();
   session.wake(name);
   return infoOf(session, tenant, name);
 }

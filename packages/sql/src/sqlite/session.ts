@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { isForgotten } from '@waybill/core';
+import { decodeEvents } from './event-codec.ts';
 import { prepareAll, type Queries } from './queries.ts';
 
 /** A segment is read as a whole, so it stays small however much one transaction did. */
@@ -23,6 +25,7 @@ export class Session {
   #newestAt = 0;
   #ends: End[] = [];
   #anyLimited: boolean | null = null;
+  #forgetful: ReadonlySet<string> | null = null;
   #woken = new Set<string>();
 
   constructor(db: DatabaseSync) {
@@ -35,7 +38,7 @@ export class Session {
     this.#newestAt = 0;
     this.#newQueues = [];
     this.#ends = [];
-    this.#anyLimited = null;
+    this.queueSettingsChanged();
     this.#woken = new Set();
     this.db.exec(`begin ${mode}`);
   }
@@ -75,14 +78,15 @@ export class Session {
       this.#events.length = events;
       this.#newQueues.length = queues;
       this.#ends.length = ends;
-      this.#anyLimited = null;
+      this.queueSettingsChanged();
       throw error;
     }
   }
 
   /** Notes encoded events; they are written with the commit, as one row. */
   log(events: readonly string[], at: number): void {
-    for (const event of events) this.#events.push(event);
+    const forgetful = this.#forgetfulQueues();
+    for (const event of events) if (forgetful.size === 0 || this.#isKept(event)) this.#events.push(event);
     if (at > this.#newestAt) this.#newestAt = at;
   }
 
@@ -125,8 +129,27 @@ export class Session {
     return this.#anyLimited;
   }
 
-  queueLimitsChanged(): void {
+  /** Whether completed jobs of the queue go at once. */
+  forgets(tenant: string, queue: string): boolean {
+    const forgetful = this.#forgetfulQueues();
+    return forgetful.size > 0 && forgetful.has(keyOf(tenant, queue));
+  }
+
+  queueSettingsChanged(): void {
     this.#anyLimited = null;
+    this.#forgetful = null;
+  }
+
+  #forgetfulQueues(): ReadonlySet<string> {
+    this.#forgetful ??= new Set(
+      this.sql['queues-forgetful'].all<[string, string]>().map(([tenant, name]) => keyOf(tenant, name)),
+    );
+    return this.#forgetful;
+  }
+
+  #isKept(encoded: string): boolean {
+    const [event] = decodeEvents(`[${encoded}]`);
+    return !(isForgotten(event!.type) && this.forgets(event!.tenant, event!.queue));
   }
 }
 

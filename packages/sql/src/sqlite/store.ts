@@ -25,6 +25,7 @@ import {
   type PruneAnswer,
   type PruneRequest,
   type QueueStore,
+  type ReportStore,
   type Store,
   type StoreCapabilities,
   silentLogger,
@@ -35,7 +36,7 @@ import {
 } from '@waybill/core';
 import { newestAt } from './event-codec.ts';
 import { applyAnswer, changeMessage, groupMessage, insertAnswer } from './messages.ts';
-import { cronStore, eventLog, limitStore, queueStore, workerStore, workflowStore } from './parts.ts';
+import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
 import { IN_MEMORY } from './protocol.ts';
 import { fromRow } from './rows.ts';
 import { ThreadLink } from './thread-link.ts';
@@ -83,6 +84,7 @@ class SqliteStore implements Store {
   readonly capabilities: StoreCapabilities;
   readonly clock: Clock;
   readonly events: EventLog;
+  readonly reports: ReportStore;
   readonly queues: QueueStore;
   readonly limits: LimitStore;
   readonly workflows: WorkflowStore;
@@ -105,6 +107,7 @@ class SqliteStore implements Store {
       wakesAcrossProcesses: isShared,
     };
     this.events = eventLog(link);
+    this.reports = reportStore(link);
     this.queues = queueStore(link);
     this.limits = limitStore(link);
     this.workflows = workflowStore(link);

@@ -8,8 +8,9 @@ import { insert } from './insert.ts';
 import { getLimit, setLimit } from './limits.ts';
 import type { Input, Output, Verb } from './protocol.ts';
 import { prune } from './prune.ts';
-import { listQueues, queueStats, setPaused, setQueueLimit } from './queues.ts';
+import { listQueues, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
 import { count, get, list } from './read.ts';
+import { addReports, getProgress } from './reports.ts';
 import type { Session } from './session.ts';
 import { beat, direct, listWorkers } from './workers.ts';
 import { getWorkflow, hasUnfinished, listWorkflows, meet, moveWorkflow, parents, waiting } from './workflows.ts';
@@ -28,10 +29,13 @@ export const VERBS: { readonly [V in Verb]: (session: Session, input: Input<V>) 
   prune,
   readEvents,
   endOfEvents,
+  addReports,
+  getProgress,
   listQueues,
   queueStats,
   setPaused,
   setQueueLimit,
+  setKeep,
   setLimit,
   getLimit,
   getWorkflow,
@@ -59,6 +63,7 @@ const READING: ReadonlySet<Verb> = new Set([
   'count',
   'readEvents',
   'endOfEvents',
+  'getProgress',
   'listQueues',
   'queueStats',
   'getLimit',

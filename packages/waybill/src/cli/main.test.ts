@@ -32,6 +32,7 @@ test('--help lists every command', async () => {
       waybill queues show NAME                       show how many jobs a queue has, by state
       waybill queues pause NAME                      let a queue take jobs and give none
       waybill queues resume NAME                     let a paused queue give out jobs again
+      waybill queues keep NAME KEEP                  keep or forget the jobs that complete
       waybill dead list                              list dead letters: jobs that were given up and kept for repair
       waybill dead replay [ID…]                      let dead letters start over with all their attempts
       waybill dead discard [ID…]                     take dead letters out of the set; retention removes their rows
@@ -74,10 +75,11 @@ test('a group has help, and each command its own', async () => {
       waybill queues COMMAND [options]
 
     Commands
-      waybill queues list         list the queues with what is in them
-      waybill queues show NAME    show how many jobs a queue has, by state
-      waybill queues pause NAME   let a queue take jobs and give none
-      waybill queues resume NAME  let a paused queue give out jobs again
+      waybill queues list            list the queues with what is in them
+      waybill queues show NAME       show how many jobs a queue has, by state
+      waybill queues pause NAME      let a queue take jobs and give none
+      waybill queues resume NAME     let a paused queue give out jobs again
+      waybill queues keep NAME KEEP  keep or forget the jobs that complete
     "
   `);
   expect(await terminal().text('jobs', 'list', '--help')).toMatchInlineSnapshot(`
@@ -224,7 +226,7 @@ test('wrong usage exits with 2, prints nothing to stdout and says what to do', a
       waybill queues pause --help tells how to use it.
     $ waybill tail --event exploded
     waybill: --event does not know 'exploded'.
-      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, replayed; several with commas.
+      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, replayed, progress; several with commas.
     $ waybill jobs list --store redis://localhost
     waybill: The store address 'redis://localhost' cannot be used: 'redis:' is no store that this version knows.
       Use an address like sqlite:./waybill.db or sqlite::memory:.

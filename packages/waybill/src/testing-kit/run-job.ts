@@ -18,7 +18,7 @@ export function runJob(
   { port, clock, tasks, middleware, logger = silentLogger }: RunParts,
 ): Promise<Ended> {
   const control = { claimedAt: clock.monotonic(), aborter: new AbortController() };
-  const parts = { clock, logger, workerId: 'test', middleware, maxResultBytes: MAX_RESULT_BYTES };
+  const parts = { jobs: port.jobs, clock, logger, workerId: 'test', middleware, maxResultBytes: MAX_RESULT_BYTES };
   return execute(lease, {
     tasks,
     now: () => clock.now(),

@@ -1,7 +1,8 @@
-import { type Clock, type Lease, type Logger, type Outcome, WaybillError } from '@waybill/core';
+import { type Clock, type Jobs, type Lease, type Logger, type Outcome, WaybillError } from '@waybill/core';
 import { type ContextHooks, RunContext, type TaskContext } from '../context.ts';
 import { toJson } from '../jsonified.ts';
 import { codeOf } from '../patience.ts';
+import { RunReports } from '../run-reports.ts';
 import type { AnyTask } from '../task.ts';
 import { failureOf } from './failure.ts';
 import type { Ended, Validated } from './pipeline.ts';
@@ -13,6 +14,7 @@ export type Middleware = (
 ) => Promise<unknown>;
 
 export interface InProcessParts extends ContextHooks {
+  jobs: Pick<Jobs, 'report'>;
   clock: Clock;
   logger: Logger;
   workerId: string;
@@ -41,9 +43,12 @@ export async function inProcess(run: Validated, control: RunControl, parts: InPr
   const { job } = lease;
   const { clock, logger, workerId, onProgress, onLog } = parts;
   const { signal } = control.aborter;
+  const reports = new RunReports(lease, parts);
   const context = new RunContext({
     job,
+    reports,
     parentResults: lease.parentResults ?? [],
+    lastCheckpoint: lease.checkpoint ?? null,
     workerId,
     signal,
     logger,
@@ -66,6 +71,7 @@ export async function inProcess(run: Validated, control: RunControl, parts: InPr
   const last = signal.aborted ? await obeyed(handler, signal.reason, clock) : end;
   context.close({ goesOn: !hasEnded });
   if (!hasEnded) void watchAbandoned(task, job.id, handler, parts);
+  await reports.end();
   if (context.asked !== undefined && last?.kind === 'returned') {
     logger.warn(
       { task: task.name, job: job.id },

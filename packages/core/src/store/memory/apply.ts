@@ -1,5 +1,6 @@
 import type { Job } from '../../job/job.ts';
 import { holdsLease } from '../../job/lease.ts';
+import { speaksFor } from '../../job/progress.ts';
 import { transition } from '../../job/transition.ts';
 import type { ApplyAnswer, Change } from '../apply.ts';
 import type { ExtendAnswer, ExtendRequest } from '../extend.ts';
@@ -49,9 +50,4 @@ function extendOne(state: MemoryState, { tenant, id, by, leaseMs, now }: ExtendR
   if (!change) return { status: 'lost' };
   state.write(change.job);
   return { status: 'extended', leaseUntil: change.job.leaseUntil! };
-}
-
-function speaksFor(job: Job, by: ExtendRequest['by']): boolean {
-  if (by === 'anyone') return true;
-  return 'workerId' in by ? job.workerId === by.workerId : holdsLease(job, by);
 }

@@ -8,7 +8,8 @@ import { endOfLog, readEvents } from './event-log.ts';
 import { insert } from './insert.ts';
 import { prune } from './prune.ts';
 import { count, due, get, list } from './query.ts';
-import { listQueues, queueStats, setPaused, setQueueLimit } from './queues.ts';
+import { listQueues, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
+import { addReports, getProgress } from './reports.ts';
 import { getLimit, setLimit } from './slots.ts';
 import { MemoryState } from './state.ts';
 import { beat, direct, listWorkers } from './workers.ts';
@@ -57,11 +58,13 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): St
     due: verb(due),
     prune: verb(prune),
     events: { read: verb(readEvents), end: verb(endOfLog) },
+    reports: { add: verb(addReports), get: verb(getProgress) },
     queues: {
       list: verb(listQueues),
       stats: verb(queueStats),
       setPaused: verb(setPaused),
       setLimit: verb(setQueueLimit),
+      setKeep: verb(setKeep),
     },
     limits: { set: verb(setLimit), get: verb(getLimit) },
     workflows: {

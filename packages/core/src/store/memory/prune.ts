@@ -1,12 +1,12 @@
 import type { Job } from '../../job/job.ts';
 import { isFinished } from '../../job/job.ts';
 import type { PruneAnswer, PruneRequest } from '../prune.ts';
-import { keyOf, type MemoryState } from './state.ts';
+import type { MemoryState } from './state.ts';
 
 export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
   const oldJobs = state.rows().filter((job) => isOver(job, request));
   const jobs = oldJobs.slice(0, request.limit);
-  for (const { tenant, id } of jobs) state.jobs.delete(keyOf(tenant, id));
+  for (const { tenant, id } of jobs) state.forget(tenant, id);
   // An edge goes with its child only: a child whose parent failed must not start because that parent was forgotten.
   state.edges = state.edges.filter((edge) => state.get(edge.tenant, edge.child) !== undefined);
 

@@ -1,6 +1,6 @@
 import type { Job } from '../../job/job.ts';
 import { claimed, freeSlots, type LimitRule } from '../../limits/limit.ts';
-import type { QueueInfo, QueueStats } from '../queues.ts';
+import type { QueueInfo, QueueKeep, QueueStats } from '../queues.ts';
 import { windowUnder } from './slots.ts';
 import { keyOf, type MemoryState, type QueueState } from './state.ts';
 
@@ -42,6 +42,10 @@ export function setQueueLimit(state: MemoryState, tenant: string, name: string, 
   return change(state, tenant, name, { limit }, limit !== null);
 }
 
+export function setKeep(state: MemoryState, tenant: string, name: string, keep: QueueKeep): QueueInfo {
+  return change(state, tenant, name, { keep }, keep === 'none');
+}
+
 /** Undoing what was never done makes no queue. */
 function change(
   state: MemoryState,
@@ -51,7 +55,7 @@ function change(
   makesQueue: boolean,
 ): QueueInfo {
   const known = state.queues.get(keyOf(tenant, name));
-  if (!known && !makesQueue) return { tenant, name, paused: false, limit: null };
+  if (!known && !makesQueue) return { tenant, name, paused: false, keep: 'all', limit: null };
   const queue = known ?? state.queue(tenant, name);
   const info = { ...queue.info, ...patch };
   queue.window = windowUnder(info.limit, queue.info.limit, queue.window);

@@ -1,11 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import type { JobEvent } from '../../events/job-event.ts';
 import { isFinished, type Job } from '../../job/job.ts';
+import type { Progress } from '../../job/progress.ts';
 import type { LimitRule } from '../../limits/limit.ts';
 import type { Window } from '../../limits/window.ts';
 import type { CronRecord } from '../crons.ts';
 import type { Edge } from '../insert.ts';
-import type { QueueInfo } from '../queues.ts';
+import { isForgotten, type QueueInfo } from '../queues.ts';
 import type { WakeListener } from '../store.ts';
 import type { WorkerInfo } from '../workers.ts';
 import type { WorkflowRecord } from '../workflows.ts';
@@ -40,6 +41,7 @@ export class MemoryState {
   edges: EdgeState[] = [];
   /** From a unique key to the id of its newest job. */
   readonly owners = new Map<string, string>();
+  readonly progress = new Map<string, Progress>();
   readonly limits = new Map<string, LimitState>();
   readonly queues = new Map<string, QueueState>();
   readonly workers = new Map<string, WorkerInfo>();
@@ -69,8 +71,8 @@ export class MemoryState {
   }
 
   queue(tenant: string, name: string): QueueState {
-    const fresh = () => ({
-      info: { tenant, name, paused: false, limit: null },
+    const fresh = (): QueueState => ({
+      info: { tenant, name, paused: false, keep: 'all', limit: null },
       window: [],
       ended: { completed: 0, cancelled: 0, discarded: 0 },
     });
@@ -85,16 +87,27 @@ export class MemoryState {
   write(job: Job, events: readonly JobEvent[] = []): void {
     const before = this.get(job.tenant, job.id);
     this.jobs.set(keyOf(job.tenant, job.id), job);
-    for (const event of events) {
-      this.lastPosition += 1;
-      this.log.push({ position: this.lastPosition, event });
-    }
     const queue = this.queue(job.tenant, job.queue);
+    const forgets = queue.info.keep === 'none';
+    this.tell(forgets ? events.filter(({ type }) => !isForgotten(type)) : events);
+    if (forgets && job.state === 'completed' && job.workflowId === null) this.forget(job.tenant, job.id);
     if (isFinished(job.state) && before?.state !== job.state) queue.ended[job.state as keyof QueueState['ended']] += 1;
     const becameClaimable = job.rank !== null && (before?.rank ?? null) === null;
     // Whoever leaves a limited queue makes room for another one.
     const madeRoom = queue.info.limit !== null && before?.state === 'active' && job.state !== 'active';
     if (becameClaimable || madeRoom) this.noteWake(queue);
+  }
+
+  forget(tenant: string, id: string): void {
+    this.jobs.delete(keyOf(tenant, id));
+    this.progress.delete(keyOf(tenant, id));
+  }
+
+  tell(events: readonly JobEvent[]): void {
+    for (const event of events) {
+      this.lastPosition += 1;
+      this.log.push({ position: this.lastPosition, event });
+    }
   }
 
   noteWake({ info }: QueueState): void {

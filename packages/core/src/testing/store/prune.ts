@@ -123,7 +123,9 @@ export function testPrune(open: OpenBench): void {
       await bench.settle(job, COMPLETED);
       await bench.clock.advance(1000);
       await prune(bench, { finishedBefore: bench.now });
-      expect(await bench.store.queues.list('')).toEqual([{ tenant: '', name: 'orders', paused: false, limit: null }]);
+      expect(await bench.store.queues.list('')).toEqual([
+        { tenant: '', name: 'orders', paused: false, keep: 'all', limit: null },
+      ]);
       expect((await bench.add({ idempotencyKey: 'order-1' })).idempotencyKey).toBe('order-1');
     });
   });

@@ -11,12 +11,17 @@ export function testQueueLimits(open: OpenBench): void {
     it('are told with the queue, make it known and can be taken away', async () => {
       const bench = await open();
       const limit = { concurrency: 3, rate: RATE };
-      const queue = { tenant: '', name: 'q', paused: false, limit };
+      const queue = { tenant: '', name: 'q', paused: false, keep: 'all', limit };
       expect(await bench.store.queues.setLimit('', 'q', limit)).toEqual(queue);
       expect(await bench.store.queues.list('')).toEqual([queue]);
       expect(await bench.store.queues.stats('', 'q', { atMost: 9 })).toMatchObject(queue);
       expect(await bench.store.queues.setPaused('', 'q', true)).toEqual({ ...queue, paused: true });
-      expect(await bench.store.queues.setLimit('', 'q', null)).toEqual({ ...queue, paused: true, limit: null });
+      expect(await bench.store.queues.setLimit('', 'q', null)).toEqual({
+        ...queue,
+        paused: true,
+        keep: 'all',
+        limit: null,
+      });
     });
 
     it('guarantee 7: a claim takes no more than may be active, and others go on with what is left', async () => {

@@ -15,8 +15,8 @@ export function testQueues(open: OpenBench): void {
       await bench.add({ queue: 'b' });
       await bench.store.queues.setPaused('', 'a', true);
       expect(await listed(bench)).toEqual([
-        { tenant: '', name: 'a', paused: true, limit: null },
-        { tenant: '', name: 'b', paused: false, limit: null },
+        { tenant: '', name: 'a', paused: true, keep: 'all', limit: null },
+        { tenant: '', name: 'b', paused: false, keep: 'all', limit: null },
       ]);
     });
 
@@ -24,7 +24,7 @@ export function testQueues(open: OpenBench): void {
       const bench = await open();
       await bench.store.queues.setPaused('', 'default', true);
       await bench.add();
-      expect(await listed(bench)).toEqual([{ tenant: '', name: 'default', paused: true, limit: null }]);
+      expect(await listed(bench)).toEqual([{ tenant: '', name: 'default', paused: true, keep: 'all', limit: null }]);
       expect(await bench.claim()).toEqual([]);
     });
 
@@ -42,7 +42,7 @@ export function testQueues(open: OpenBench): void {
     it('pausing and resuming twice is like once', async () => {
       const bench = await open();
       for (const paused of [true, true, false, false]) {
-        const queue = { tenant: '', name: 'a', paused, limit: null };
+        const queue = { tenant: '', name: 'a', paused, keep: 'all', limit: null };
         expect(await bench.store.queues.setPaused('', 'a', paused)).toEqual(queue);
         expect(await listed(bench)).toEqual([queue]);
       }
@@ -57,6 +57,7 @@ export function testQueues(open: OpenBench): void {
         tenant: '',
         name: 'default',
         paused: false,
+        keep: 'all',
         limit: null,
         available: 1,
         parked: 1,

@@ -94,7 +94,7 @@ export function testTenants(open: OpenBench): void {
       const { b } = await twins(bench);
       await bench.store.queues.setPaused('a', 'default', true);
       expect(await bench.store.queues.list('b')).toEqual([
-        { tenant: 'b', name: 'default', paused: false, limit: null },
+        { tenant: 'b', name: 'default', paused: false, keep: 'all', limit: null },
       ]);
       expect(await bench.store.queues.list('')).toEqual([]);
       expect(await bench.claim({ tenant: 'a' })).toEqual([]);

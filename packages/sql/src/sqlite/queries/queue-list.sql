@@ -1,2 +1,2 @@
 -- Parameters: 1 tenant.
-select name, paused, concurrency, rate_limit, rate_period_ms from queues where tenant = ?1 order by name
+select name, paused, keeps, concurrency, rate_limit, rate_period_ms from queues where tenant = ?1 order by name

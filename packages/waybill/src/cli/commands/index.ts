@@ -14,6 +14,7 @@ import { jobsList } from './jobs-list.ts';
 import { jobsRetry } from './jobs-retry.ts';
 import { jobsShow } from './jobs-show.ts';
 import { migrate } from './migrate.ts';
+import { queuesKeep } from './queues-keep.ts';
 import { queuesList } from './queues-list.ts';
 import { queuesPause, queuesResume } from './queues-pause.ts';
 import { queuesShow } from './queues-show.ts';
@@ -28,7 +29,7 @@ import { workflowsShow } from './workflows-show.ts';
 export const COMMANDS: readonly Command[] = [
   ...[serve, dev, work],
   ...[enqueue, jobsList, jobsShow, jobsCancel, jobsRetry],
-  ...[queuesList, queuesShow, queuesPause, queuesResume],
+  ...[queuesList, queuesShow, queuesPause, queuesResume, queuesKeep],
   ...[deadList, deadReplay, deadDiscard, tail],
   ...[cronList, cronAdd, cronPause, cronResume, cronRemove],
   ...[workflowsList, workflowsShow, workflowsCancel, workflowsResume],

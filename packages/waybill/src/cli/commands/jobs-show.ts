@@ -1,5 +1,12 @@
-import { eventToWire, jobToWire, toRfc3339 } from '@waybill/client';
-import { isFinished, type Job, type LoggedEvent, TERMINAL_EVENT_TYPES, type Waybill } from '@waybill/core';
+import { eventToWire, jobToWire, progressToWire, toRfc3339 } from '@waybill/client';
+import {
+  isFinished,
+  type Job,
+  type LoggedEvent,
+  type Progress,
+  TERMINAL_EVENT_TYPES,
+  type Waybill,
+} from '@waybill/core';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { away, span } from '../spans.ts';
@@ -15,9 +22,13 @@ export const jobsShow = command({
   run: async ({ args: [id = ''] }, context) => {
     const waybill = await context.connect();
     const job = await waybill.jobs.get(id);
-    const events = await eventsOf(waybill, job);
-    const document = { job: jobToWire(job), events: events.map(eventToWire) };
-    context.show(document, () => factsOf(job, context) + errorsOf(job, context) + timelineOf(events, context));
+    const [events, progress] = await Promise.all([eventsOf(waybill, job), waybill.jobs.progress(id)]);
+    const told = progress && { progress: progressToWire(job, progress) };
+    const document = { job: jobToWire(job), ...told, events: events.map(eventToWire) };
+    context.show(
+      document,
+      () => factsOf(job, progress, context) + errorsOf(job, context) + timelineOf(events, context),
+    );
     return 0;
   },
 });
@@ -38,7 +49,7 @@ async function eventsOf({ events }: Waybill, job: Job): Promise<LoggedEvent[]> {
 const isEndOf = ({ finishedAt }: Job, { type, at }: LoggedEvent): boolean =>
   TERMINAL_EVENT_TYPES.has(type) && at >= (finishedAt ?? 0);
 
-function factsOf(job: Job, { style, io }: Context): string {
+function factsOf(job: Job, progress: Progress | null, { style, io }: Context): string {
   const { spec } = job;
   const at = (ms: number | null) => (ms === null ? undefined : `${toRfc3339(ms)} (${away(ms, io.now())})`);
   const isWaiting = job.state === 'scheduled' || job.state === 'retryable';
@@ -58,6 +69,7 @@ function factsOf(job: Job, { style, io }: Context): string {
       ['finished', at(job.finishedAt)],
       ['worker', isActive ? (job.workerId ?? undefined) : undefined],
       ['lease', isActive ? at(job.leaseUntil) : undefined],
+      ['progress', progress === null ? undefined : progressText(job, progress)],
       ['args', JSON.stringify(spec.args)],
       ['meta', Object.keys(spec.meta).length === 0 ? undefined : JSON.stringify(spec.meta)],
       ['retry', spec.retry === undefined ? undefined : JSON.stringify(spec.retry)],
@@ -66,6 +78,12 @@ function factsOf(job: Job, { style, io }: Context): string {
     ],
     style,
   );
+}
+
+function progressText(job: Job, known: Progress): string {
+  const { progress, data } = progressToWire(job, known);
+  const percent = progress === null ? [] : [`${Math.round(progress * 100)} %`];
+  return [...percent, ...(data === null ? [] : [JSON.stringify(data)])].join(' ');
 }
 
 function errorsOf({ errors }: Job, { style }: Context): string {

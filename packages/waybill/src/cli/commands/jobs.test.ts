@@ -158,3 +158,15 @@ test('texts of others cannot take over the terminal', async () => {
   expect(out).toContain('evil: red  [31m next');
   expect(out).not.toContain('\u001b');
 });
+
+test('show tells how far a run is', async () => {
+  const terminal = new Terminal();
+  await terminal.run('enqueue', 'a.b');
+  const id = await terminal.engine(async ({ jobs }) => {
+    const [lease] = await jobs.claim({ queues: ['default'], workerId: 'w1' });
+    const run = { id: lease!.job.id, leaseToken: lease!.token };
+    await jobs.report({ ...run, fraction: 0.425, data: { rows: 17 } });
+    return run.id;
+  });
+  expect(await terminal.text('jobs', 'show', id)).toContain('progress  43 % {"rows":17}');
+});

@@ -22,6 +22,7 @@ export const queuesShow = command({
           ['queue', queue.name],
           ['status', context.style.state(queue.status)],
           ['limit', limitText(stats.limit)],
+          ['keeps', stats.keep === 'none' ? 'nothing of completed jobs' : undefined],
           ['available', `${available}${waiting}`],
           ['oldest', age === undefined ? undefined : span(age)],
           ...(['active', 'scheduled', 'retryable', 'pending', 'completed', 'cancelled', 'discarded'] as const).map(

@@ -124,3 +124,47 @@ test('list, show, pause and resume', async () => {
 test('an empty store has none', async () => {
   expect(await new Terminal('sqlite::memory:').text('queues', 'list')).toBe('\nNo queues.\n');
 });
+
+test('keep: what is left of completed jobs', async () => {
+  const terminal = new Terminal();
+  await terminal.run('enqueue', 'a.b', '--queue', 'clicks');
+  expect(await terminal.text('queues', 'keep', 'clicks', 'none')).toMatchInlineSnapshot(`
+    "
+    clicks keeps nothing of completed jobs
+    "
+  `);
+  expect(await terminal.text('queues', 'show', 'clicks')).toMatchInlineSnapshot(`
+    "
+    queue      clicks
+    status     active
+    keeps      nothing of completed jobs
+    available  1
+    oldest     0ms
+    active     0
+    scheduled  0
+    retryable  0
+    pending    0
+    completed  0
+    cancelled  0
+    discarded  0
+    "
+  `);
+  expect(await terminal.text('queues', 'keep', 'clicks', 'all', '--json')).toMatchInlineSnapshot(`
+    "
+    {
+      "queue": {
+        "name": "clicks",
+        "status": "active",
+        "paused": false
+      }
+    }
+    "
+  `);
+  expect(await terminal.text('queues', 'keep', 'clicks', 'some')).toMatchInlineSnapshot(`
+    "
+    exit 2
+    waybill: Say what to keep: all or none, not 'some'.
+      waybill queues keep --help tells how to use it.
+    "
+  `);
+});

@@ -1,0 +1,77 @@
+import { progressToWire, toRfc3339 } from '@waybill/client';
+import { type Fields, type JobEventType, type LoggedEvent, type ReportCall, WaybillError } from '@waybill/core';
+import { answer } from '../http/answer.ts';
+import { readBody } from '../http/body.ts';
+import type { App, Ctx } from '../http/env.ts';
+import { pathId } from '../http/path-id.ts';
+import { Query } from '../http/query.ts';
+import { streamEvents } from '../stream/sse.ts';
+import type { Surface } from '../surface.ts';
+import { leaseTokenOf, workerIdOf } from './fields.ts';
+
+/** The specification's progress extension: how far a run is, told by its worker, read by anybody. */
+export function progressRoutes(app: App, surface: Surface): void {
+  const { waybill, maxBodyBytes } = surface;
+  const { jobs } = waybill;
+
+  const tell = async (c: Ctx, id: string) => {
+    const [job, known] = await Promise.all([jobs.get(id), jobs.progress(id)]);
+    c.header('Cache-Control', 'no-cache');
+    const wire = progressToWire(job, known);
+    if (wire.progress !== null) c.header('X-OJS-Progress', String(wire.progress));
+    return answer(c, { ...wire });
+  };
+
+  app.get('/ojs/v1/jobs/:id/progress', (c) => tell(c, pathId(c)));
+
+  app.put('/ojs/v1/jobs/:id/progress', async (c) => {
+    const id = pathId(c);
+    const call = readReport(id, await readBody(c, maxBodyBytes));
+    await jobs.report(call).catch((error: unknown) => {
+      // Who shows a token wants to know that it is stale; from others the specification wants a late word ignored.
+      if (!(error instanceof WaybillError && error.code === 'conflict' && call.leaseToken === undefined)) throw error;
+    });
+    return tell(c, id);
+  });
+
+  app.get('/ojs/v1/jobs/:id/progress/stream', async (c) => {
+    const id = pathId(c);
+    new Query(c, []);
+    await jobs.get(id);
+    const types: JobEventType[] = ['job.progress', ...(Object.keys(ENDS) as JobEventType[])];
+    const after = c.req.header('Last-Event-ID');
+    const reading = { ...(after && { after }), filter: { tenant: '', jobIds: [id], types } };
+    return streamEvents(c, reading, surface, { text: progressText, isLast: ({ type }) => type in ENDS });
+  });
+}
+
+/** Under which name the specification announces each end. */
+const ENDS: Partial<Record<JobEventType, string>> = {
+  'job.completed': 'completed',
+  'job.cancelled': 'cancelled',
+  'job.discarded': 'failed',
+  'job.expired': 'failed',
+};
+
+function readReport(id: string, body: Fields): ReportCall {
+  const fraction = body.number('progress', { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY });
+  const data = body.object('data');
+  const checkpoint = body.object('checkpoint');
+  const number = body.integer('number', { min: 1, max: Number.MAX_SAFE_INTEGER });
+  return {
+    ...{ id, ...leaseTokenOf(body), ...workerIdOf(body) },
+    ...(fraction !== undefined && { fraction }),
+    ...(data && { data }),
+    ...(checkpoint && { checkpoint }),
+    ...(number !== undefined && { number }),
+  };
+}
+
+function progressText({ type, at, data, cursor }: LoggedEvent): string {
+  const end = ENDS[type];
+  const body =
+    end === undefined
+      ? { progress: data['progress'] ?? null, data: data['data'] ?? null }
+      : { ...(end === 'completed' && { progress: 1 }), state: type.slice('job.'.length) };
+  return `id: ${cursor}\nevent: ${end ?? 'progress'}\ndata: ${JSON.stringify({ ...body, updated_at: toRfc3339(at) })}\n\n`;
+}
