@@ -4,7 +4,6 @@ import {
   type Job,
   type JobEventType,
   type JobState,
-  type OutcomeKind,
   TERMINAL_EVENT_TYPES,
 } from '@waybill/core';
 import type { Base } from './base.ts';
@@ -16,9 +15,10 @@ import { jobKey, queueKey, uniqueKey } from './keys.ts';
 import { LimitDraft, withSlot } from './limit-draft.ts';
 import { admitMore, type LimitName } from './limits.ts';
 import { hasMark } from './log.ts';
+import { toldOf } from './queue-book.ts';
 import { readRows, toJobs } from './read.ts';
 import { expireCompanions, fits, keepCompanions, rowUpdate, writeSides } from './row-writes.ts';
-import { changingOf, fromItem, stateOf } from './rows.ts';
+import { fromItem, stateOf } from './rows.ts';
 import type { Write } from './writes.ts';
 
 export const MOST_TRIES = 30;
@@ -28,17 +28,18 @@ const REPEATED: ApplyAnswer = { status: 'applied', repeated: true, admitted: [] 
 
 export async function apply(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
   if (changes.length === 0) return [];
-  const segments = await base.log.open(changes.map(({ events }) => events));
+  const forgetful = await base.queues.forgetful(changes.map(({ job }) => job));
+  const segments = await base.log.open(changes.map(({ job, events }) => toldOf(events, forgetful(job))));
   // Changes of one row stand in line in the order given.
   const answers = await inParallel(changes, (change, index) =>
-    base.locks.run(linesOf(change), () => applyOne(base, change, segments.mark(index))),
+    base.locks.run(linesOf(change), () => applyOne(base, change, segments.mark(index), forgetful(change.job))),
   );
   for (const [index, answer] of answers.entries()) if (!isNew(answer)) segments.lose(index);
   const written = changes.filter((_, index) => isNew(answers[index]!));
   await Promise.all([
     segments.confirm(),
     countEnds(base, written),
-    ...written.map(({ job }) => expireCompanions(base, job)),
+    ...written.map(({ job }) => expireCompanions(base, job, forgetful(job))),
   ]);
   tell(base, written, answers);
   return answers;
@@ -56,41 +57,32 @@ export function linesOf({ job, ownsKey }: Change): string[] {
 
 export const limitLine = (tenant: string, key: string): string => `limit ${tenant} ${key}`;
 
-async function applyOne(base: Base, change: Change, mark: string | null): Promise<ApplyAnswer> {
+async function applyOne(base: Base, change: Change, mark: string, isForgetful: boolean): Promise<ApplyAnswer> {
   if (revives(change)) await keepCompanions(base, change.job);
-  if (change.job.limitKey !== null || change.ownsKey) return applyTogether(base, change, mark);
-  const { sides, update } = rowUpdate(base, change.job, mark, fits(change.expect));
+  if (change.job.limitKey !== null || change.ownsKey) return applyTogether(base, change, mark, isForgetful);
+  const { sides, update } = rowUpdate(base, change.job, mark, fits(change.expect), isForgetful);
   await writeSides(base, sides);
   const written = await base.db.write(update);
   if (written.ok) return { status: 'applied', repeated: false, admitted: [] };
-  return judge(base, change, written.old, mark);
+  return judge(change, written.old, mark);
 }
 
 /** A row that is not what the change expects. */
-function judge(base: Base, { expect, job, events }: Change, old: Item | undefined, mark: string | null): ApplyAnswer {
+function judge({ expect, job }: Change, old: Item | undefined, mark: string): ApplyAnswer {
   if (!old || 'bid' in old) return LOST;
   // Our own write, whose answer was lost.
-  if (mark !== null && hasMark(old, mark)) return { status: 'applied', repeated: false, admitted: [] };
-  if (expect.by === 'version') {
-    const isDone = events.length === 0 && hasColumns(old, changingOf(job, base.settings));
-    return isDone ? { status: 'applied', repeated: false, admitted: [] } : LOST;
-  }
+  if (hasMark(old, mark)) return { status: 'applied', repeated: false, admitted: [] };
+  if (expect.by === 'version') return LOST;
   const isSameRun = old['rn'] === expect.run && old['ck'] === expect.claimId && stateOf(old) !== 'active';
-  return isSameRun && text(old, 'oc') === (job.outcome as OutcomeKind | null) ? REPEATED : LOST;
-}
-
-/** A change without events leaves no mark; it has been made when the row is what it says. */
-function hasColumns(old: Item, columns: Item): boolean {
-  const names = ['st', 'vr', 'nx', 'hs', 'ap', 'de', 'rn', 'oc'];
-  return names.every((name) => old[name] === columns[name]);
+  return isSameRun && text(old, 'oc') === job.outcome ? REPEATED : LOST;
 }
 
 /** A change that the row's limit or its unique key has a say in: decided by what is read, refused if that has changed. */
-async function applyTogether(base: Base, change: Change, mark: string | null): Promise<ApplyAnswer> {
+async function applyTogether(base: Base, change: Change, mark: string, isForgetful: boolean): Promise<ApplyAnswer> {
   const { tenant, id, uniqueKey: unique } = change.job;
   for (let round = 0; round < MOST_TRIES; round++) {
     const [row] = await readRows(base, [jobKey(tenant, id)]);
-    const verdict = row && fitsNow(row, change) ? null : judge(base, change, row, mark);
+    const verdict = row && fitsNow(row, change) ? null : judge(change, row, mark);
     if (verdict) return verdict;
     const writes: Write[] = [];
     if (change.ownsKey && unique !== null) {
@@ -98,7 +90,7 @@ async function applyTogether(base: Base, change: Change, mark: string | null): P
       if ((await base.db.get(key))?.['j'] !== id) return LOST;
       writes.push({ check: key, if: equals('j', id) });
     }
-    const planned = await planChange(base, row!, change, mark);
+    const planned = await planChange(base, row!, change, mark, isForgetful);
     if (await base.db.transact([...planned.writes, ...writes])) {
       const others = [...planned.admitted, ...(await admitMore(base, planned.more))];
       const admitted = [...(planned.own ? [planned.own] : []), ...(await wholeJobs(base, others))];
@@ -120,7 +112,7 @@ export function fitsNow(row: Item, { expect }: Change): boolean {
   return job.version === expect.version && job.nextAt === expect.nextAt && job.holdsSlot === expect.holdsSlot;
 }
 
-export interface Planned {
+interface Planned {
   writes: Write[];
   /** The changed row itself, when it gets a slot. */
   own: Job | null;
@@ -131,7 +123,7 @@ export interface Planned {
 }
 
 /** The writes of a change of a limited row, and of its limit where that has to do with it. */
-export async function planChange(base: Base, row: Item, change: Change, mark: string | null): Promise<Planned> {
+async function planChange(base: Base, row: Item, change: Change, mark: string, isForgetful: boolean): Promise<Planned> {
   const { job, slot } = change;
   const now = base.settings.clock.now();
   const before = fromItem({ sp: '{}', ...row });
@@ -146,7 +138,7 @@ export async function planChange(base: Base, row: Item, change: Change, mark: st
     planned.writes.push(...drafted.writes);
     if (drafted.isMore) planned.more = { tenant: job.tenant, key: job.limitKey };
   }
-  const { sides, update } = rowUpdate(base, planned.own ?? job, mark, fits(change.expect));
+  const { sides, update } = rowUpdate(base, planned.own ?? job, mark, fits(change.expect), isForgetful);
   await writeSides(base, sides);
   planned.writes.unshift(update);
   return planned;

@@ -5,6 +5,7 @@ import { inParallel } from './database.ts';
 import type { Item } from './items.ts';
 import { LimitDraft } from './limit-draft.ts';
 import { hasMark } from './log.ts';
+import { toldOf } from './queue-book.ts';
 import { type Gate, startUnder } from './queue-gate.ts';
 import { toJobs } from './read.ts';
 import { claimUpdate } from './row-writes.ts';
@@ -38,7 +39,7 @@ export async function takeRows(base: Base, rows: readonly Item[], gate: Gate, le
   const whole = await toJobs(base, rows);
   const changes = whole.map((job) => transition(job!, { do: 'claim', ...lease }, lease.now));
   const taken: Taken = { jobs: rows.map(() => null), now: [...rows] };
-  const segments = await base.log.open(changes.map((change) => change?.events ?? []));
+  const segments = await base.log.open(changes.map((change) => toldOf(change?.events ?? [], gate.isForgetful)));
   const picks = changes.map((change, index) => (change ? { row: rows[index]!, job: change.job } : null));
 
   const places = picks.flatMap((pick, index) => (pick ? [index] : []));
@@ -49,7 +50,7 @@ export async function takeRows(base: Base, rows: readonly Item[], gate: Gate, le
       const { row, job } = picks[index]!;
       const mark = segments.mark(index);
       const written = await base.db.write(claimUpdate(base, row, job, mark));
-      const isOurs = written.ok || (mark !== null && hasMark(written.old, mark));
+      const isOurs = written.ok || hasMark(written.old, mark);
       if (isOurs) taken.jobs[index] = job;
       else if (!written.ok) taken.now[index] = written.old;
     },
@@ -76,7 +77,7 @@ export async function takeRows(base: Base, rows: readonly Item[], gate: Gate, le
 async function takeTogether(
   base: Base,
   picks: readonly Pick[],
-  marks: readonly (string | null)[],
+  marks: readonly string[],
   gate: Gate,
   now: number,
 ): Promise<boolean> {

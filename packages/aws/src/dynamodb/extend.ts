@@ -1,4 +1,4 @@
-import { type ExtendAnswer, type ExtendRequest, type Job, transition } from '@waybill/core';
+import { type ExtendAnswer, type ExtendRequest, speaksFor, transition } from '@waybill/core';
 import { MOST_TRIES } from './apply.ts';
 import type { Base } from './base.ts';
 import { all, equals } from './conditions.ts';
@@ -35,10 +35,4 @@ async function extendOne(base: Base, { tenant, id, by, leaseMs, now }: ExtendReq
     if (written.ok) return { status: 'extended', leaseUntil };
   }
   throw tooContended(`The job ${id}`);
-}
-
-function speaksFor(job: Job, by: ExtendRequest['by']): boolean {
-  if (job.state !== 'active') return false;
-  if (by === 'anyone') return true;
-  return 'workerId' in by ? job.workerId === by.workerId : job.run === by.run && job.claimId === by.claimId;
 }

@@ -54,7 +54,7 @@ export async function inserted(base: Base, plan: GroupPlan): Promise<InsertAnswe
 
 /** All rows are there with the marks of this very call: its answer was lost, not its work. */
 async function ownRows(base: Base, { marks }: MarkedGroup, { rows }: GroupView): Promise<InsertAnswer | null> {
-  if (rows.length === 0 || !rows.every((row, index) => marks[index] && hasMark(row, marks[index]!))) return null;
+  if (rows.length === 0 || !rows.every((row, index) => hasMark(row, marks[index]!))) return null;
   return {
     status: 'inserted',
     jobs: await wholeJobs(

@@ -5,6 +5,7 @@ import { inParallel } from './database.ts';
 import { insertTogether } from './insert-group.ts';
 import { hasMark } from './log.ts';
 import type { OpenSegments } from './log-writer.ts';
+import { toldOf } from './queue-book.ts';
 import { toJob } from './read.ts';
 import { isFree, rowPut, writeSides } from './row-writes.ts';
 import { isGone } from './rows.ts';
@@ -12,8 +13,8 @@ import { stageGroup } from './staging.ts';
 
 /** A group with the marks of its jobs and of the owners that they replace. */
 export interface MarkedGroup extends InsertGroup {
-  marks: readonly (string | null)[];
-  replaceMarks: readonly (string | null)[];
+  marks: readonly string[];
+  replaceMarks: readonly string[];
   segments: OpenSegments;
 }
 
@@ -34,8 +35,9 @@ export async function insert(base: Base, groups: readonly InsertGroup[]): Promis
 
 /** One segment for the whole call: each job is a change, and so is each owner that is replaced. */
 export async function openLog(base: Base, groups: readonly InsertGroup[]) {
+  const forgetful = await base.queues.forgetful(groups.flatMap(({ jobs }) => jobs.map(({ job }) => job)));
   const changes = groups.map(({ jobs }) => [
-    ...jobs.map(({ events }) => events),
+    ...jobs.map(({ job, events }) => toldOf(events, forgetful(job))),
     ...jobs.map(({ unique }) => unique?.replace?.events ?? []),
   ]);
   const segments = await base.log.open(changes.flat());
@@ -85,7 +87,7 @@ async function insertPlain(base: Base, { jobs, marks }: MarkedGroup): Promise<In
   const { sides, row } = rowPut(base, job, mark);
   await writeSides(base, sides);
   const written = await base.db.write({ put: row, if: isFree(base.settings.clock.now()) });
-  if (written.ok || (mark !== null && hasMark(written.old, mark))) return { status: 'inserted', jobs: [job] };
+  if (written.ok || hasMark(written.old, mark)) return { status: 'inserted', jobs: [job] };
   const { old } = written;
   // Part of a group that somebody is about to commit, or gone between two looks: that needs a closer one.
   if (!old || 'bid' in old || isGone(old, base.settings.clock.now())) return null;

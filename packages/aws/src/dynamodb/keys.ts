@@ -4,6 +4,7 @@ import type { Key } from './items.ts';
  * One table; the tenant leads every key. `#` parts a key, so inside of a part it is written differently.
  *
  *   J#tenant#id       J             a job's row
+ *                     R             what its runs report of themselves
  *                     S..           its large fields
  *                     IN#.., OUT#.. its edges as a child and as a parent
  *   T#tenant          Q#name        a queue          C#name   a cron
@@ -29,6 +30,8 @@ const alone = (pk: string): Key => ({ pk, sk: '-' });
 export const jobPk = (tenant: string, id: string): string => joined('J', tenant, id);
 export const jobKey = (tenant: string, id: string): Key => ({ pk: jobPk(tenant, id), sk: 'J' });
 export const sideKey = (pk: string, field: string, tag: string): Key => ({ pk, sk: `S${field}#${tag}` });
+
+export const progressKey = (tenant: string, id: string): Key => ({ pk: jobPk(tenant, id), sk: 'R' });
 
 export const inPrefix = 'IN#';
 export const outPrefix = 'OUT#';

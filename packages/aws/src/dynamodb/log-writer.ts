@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type JobEvent, WaybillError } from '@waybill/core';
 import { absent } from './conditions.ts';
 import type { Database } from './database.ts';
@@ -30,7 +31,6 @@ export class LogWriter {
     this.#settings = settings;
   }
 
-  /** Changes without events have no mark. */
   async open(changes: readonly (readonly JobEvent[])[]): Promise<OpenSegments> {
     const parts = partBySize(changes);
     const segments = new OpenSegments(this.#db, changes.length);
@@ -39,7 +39,7 @@ export class LogWriter {
     const now = this.#settings.clock.now();
     for (const [offset, part] of parts.entries()) {
       const position = head - parts.length + 1 + offset;
-      const { x } = { x: secondsOf(now + this.#settings.retention.eventsMs) };
+      const x = secondsOf(now + this.#settings.retention.eventsMs);
       const body = encodeEntries(part.map((index) => changes[index]!));
       const key = { pk: bucketPk(bucketOf(position)), sk: positionSk(position) };
       const { ok, ...answer } = await this.#db.write({ put: { ...key, at: now, b: body, x }, if: absent() });
@@ -79,14 +79,14 @@ function partBySize(changes: readonly (readonly JobEvent[])[]): number[][] {
 /** The segments of one call: gives out marks, is told what was lost, and is confirmed. */
 export class OpenSegments {
   readonly #db: Database;
-  readonly #marks: (string | null)[];
+  readonly #marks: string[];
   readonly #segments: { position: number; part: number[]; x: number }[] = [];
   readonly #lost = new Set<number>();
   readonly #openedAt = performance.now();
 
   constructor(db: Database, changes: number) {
     this.#db = db;
-    this.#marks = new Array<string | null>(changes).fill(null);
+    this.#marks = Array.from({ length: changes }, () => `-${randomBytes(4).toString('base64url')}`);
   }
 
   add(position: number, part: number[], x: number): void {
@@ -94,7 +94,8 @@ export class OpenSegments {
     for (const [place, index] of part.entries()) this.#marks[index] = markOf(position, place);
   }
 
-  mark(index: number): string | null {
+  /** What the row of a change carries, so that its writer knows it again; with events, the place of these. */
+  mark(index: number): string {
     return this.#marks[index]!;
   }
 

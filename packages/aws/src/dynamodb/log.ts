@@ -9,11 +9,12 @@ import {
 import type { Base } from './base.ts';
 import { all, between, equals } from './conditions.ts';
 import { decodeEntries } from './event-codec.ts';
-import { type Item, number, text } from './items.ts';
-import { bucketOf, bucketPk, confirmSk, firstOf, headKey, jobKey, positionSk } from './keys.ts';
+import { type Item, type Key, number, text } from './items.ts';
+import { bucketOf, bucketPk, confirmSk, firstOf, headKey, jobKey, positionSk, progressKey } from './keys.ts';
 import { confirmation, markOf, ORPHANED_AFTER_MS } from './log-writer.ts';
 import { isGone } from './rows.ts';
 
+const PROGRESS_SOURCE = 'worker';
 /** Segments looked at by one call, so that a filter that lets little through does not take for ever. */
 const SEGMENTS_PER_READ = 200;
 
@@ -142,12 +143,16 @@ const trueOnes = (entries: JobEvent[][], lost: ReadonlySet<number>): JobEvent[] 
 
 /** The writer died: whatever has its mark in the row is true. */
 async function settleOrphan(base: Base, position: number, entries: JobEvent[][], x: number): Promise<Set<number>> {
-  const rows = await base.db.getAll(entries.map(([first]) => jobKey(first!.tenant, first!.jobId)));
+  const rows = await base.db.getAll(entries.map(([first]) => markedBy(first!)));
   const lost = entries.flatMap((_, place) => (hasMark(rows[place], markOf(position, place)) ? [] : [place]));
   await base.db.write(confirmation(position, lost, x));
   base.settings.logger.warn({ position, lost: lost.length }, 'a segment of the log had lost its writer');
   return new Set(lost);
 }
+
+/** What a run reports of itself does not touch its row. */
+const markedBy = ({ source, tenant, jobId }: JobEvent): Key =>
+  source === PROGRESS_SOURCE ? progressKey(tenant, jobId) : jobKey(tenant, jobId);
 
 export const hasMark = (row: Item | undefined, mark: string): boolean =>
   ((row?.['ev'] as readonly string[] | undefined) ?? []).includes(mark);

@@ -1,9 +1,18 @@
-import type { CronStore, EventLog, LimitStore, QueueStore, WorkerStore, WorkflowStore } from '@waybill/core';
+import type {
+  CronStore,
+  EventLog,
+  LimitStore,
+  QueueStore,
+  ReportStore,
+  WorkerStore,
+  WorkflowStore,
+} from '@waybill/core';
 import type { Base } from './base.ts';
 import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { getLimit, setLimit } from './limits.ts';
 import { endOfLog, readEvents } from './log.ts';
-import { listQueues, queueStats, setPaused, setQueueLimit } from './queues.ts';
+import { listQueues, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
+import { addReports, getProgress } from './reports.ts';
 import { beat, direct, listWorkers } from './workers.ts';
 import { getWorkflow, listWorkflows, meet, moveWorkflow, parentsOf, UnfinishedNodes, waiting } from './workflows.ts';
 
@@ -18,6 +27,7 @@ export const queueStore = (base: Base): QueueStore => ({
   list: (tenant) => listQueues(base, tenant),
   stats: (tenant, name, { atMost }) => queueStats(base, tenant, name, atMost),
   setPaused: (tenant, name, paused) => setPaused(base, tenant, name, paused),
+  setKeep: (tenant, name, keep) => setKeep(base, tenant, name, keep),
   setLimit: (tenant, name, limit) => setQueueLimit(base, tenant, name, limit),
 });
 
@@ -38,6 +48,11 @@ export function workflowStore(base: Base): WorkflowStore {
     move: (request) => moveWorkflow(base, request),
   };
 }
+
+export const reportStore = (base: Base): ReportStore => ({
+  add: (requests) => addReports(base, requests),
+  get: (keys) => getProgress(base, keys),
+});
 
 export const workerStore = (base: Base): WorkerStore => ({
   beat: (request) => beat(base, request),

@@ -17,6 +17,7 @@ export const MOST_CONCURRENT = 5000;
  */
 export interface Gate {
   isPaused: boolean;
+  isForgetful: boolean;
   shards: number;
   room: number;
   limited: Limited | null;
@@ -52,13 +53,15 @@ export async function gateOf(
 ): Promise<Gate> {
   const shards = base.queues.shardsOf(queue, item);
   const isPaused = item !== undefined && 'pa' in item;
+  const isForgetful = item !== undefined && 'kn' in item;
   const rule = item ? ruleOf(item) : null;
   base.queues.noteLimited(tenant, queue, rule !== null);
-  if (rule === null || isPaused) return { isPaused, shards, room: UNLIMITED, limited: null };
+  base.queues.noteKeep(tenant, queue, item);
+  if (rule === null || isPaused) return { isPaused, isForgetful, shards, room: UNLIMITED, limited: null };
   const found = (await base.db.get(gateKey(tenant, queue))) ?? {};
   const running = await stillRunning(base, tenant, (found['ru'] as readonly string[] | undefined) ?? []);
   const limited = { tenant, queue, rule, version: number(found, 'v') ?? 0, window: windowOf(found), running };
-  return { isPaused, shards, room: roomOf(limited, now), limited };
+  return { isPaused, isForgetful, shards, room: roomOf(limited, now), limited };
 }
 
 function roomOf({ rule, running, window }: Limited, now: number): number {

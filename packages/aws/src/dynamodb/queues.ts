@@ -1,4 +1,12 @@
-import { type Job, type LimitRule, type QueueInfo, type QueueStats, rankOf, WaybillError } from '@waybill/core';
+import {
+  type Job,
+  type LimitRule,
+  type QueueInfo,
+  type QueueKeep,
+  type QueueStats,
+  rankOf,
+  WaybillError,
+} from '@waybill/core';
 import { MOST_TRIES } from './apply.ts';
 import type { Base } from './base.ts';
 import { all, begins, equals } from './conditions.ts';
@@ -32,6 +40,7 @@ const infoOf = (tenant: string, name: string, item: Item | undefined): QueueInfo
   tenant,
   name,
   paused: item !== undefined && 'pa' in item,
+  keep: item !== undefined && 'kn' in item ? 'none' : 'all',
   limit: item ? ruleOf(item) : null,
 });
 
@@ -76,6 +85,13 @@ async function jobsOf(base: Base, tenant: string, queue: string): Promise<Job[]>
 
 export async function setPaused(base: Base, tenant: string, name: string, paused: boolean): Promise<QueueInfo> {
   return change(base, tenant, name, paused ? { set: { pa: 1 } } : { remove: ['pa'] }, paused);
+}
+
+export async function setKeep(base: Base, tenant: string, name: string, keep: QueueKeep): Promise<QueueInfo> {
+  const update = keep === 'none' ? { set: { kn: 1 } } : { remove: ['kn'] };
+  const info = await change(base, tenant, name, update, keep === 'none');
+  base.queues.noteKeep(tenant, name, info.keep === 'none' ? { kn: 1 } : undefined);
+  return info;
 }
 
 export async function setQueueLimit(

@@ -15,26 +15,39 @@ const MARKS_KEPT = 8;
 export const isFree = (now: number): Condition => any(absent(), atMost('x', Math.floor(now / 1000)));
 
 /** The writes of a new row; those before the last one may be made ahead of it. */
-export function rowPut(base: Base, job: Job, mark: string | null): { sides: Item[]; row: Item } {
+export function rowPut(base: Base, job: Job, mark: string): { sides: Item[]; row: Item } {
   const { row, sides } = partNewRow(toItem(job, base.settings));
-  return { sides, row: { ...row, ev: mark === null ? [] : [mark] } };
+  return { sides, row: { ...row, ev: [mark] } };
 }
 
 /** The write that makes a row what `job` says. */
-export function rowUpdate(base: Base, job: Job, mark: string | null, condition: Condition) {
-  const { row, sides } = partChange(changingOf(job, base.settings), toItem(job, base.settings));
-  const change = { set: row, remove: absentIn(row), ...(mark !== null && { append: { ev: [mark] } }) };
+export function rowUpdate(base: Base, job: Job, mark: string, condition: Condition, isForgetful = false) {
+  const columns = changingOf(job, base.settings);
+  const x = expiry(base, job, isForgetful);
+  const { row, sides } = partChange(x === null ? columns : { ...columns, x }, toItem(job, base.settings));
+  const change = { set: row, remove: absentIn(row), append: { ev: [mark] } };
   const update: Write = { update: jobKey(job.tenant, job.id), change, if: condition };
   return { sides, update };
 }
 
+/**
+ * When a row goes. In a queue that keeps nothing a completed job has expired as it is written: nobody sees it any more,
+ * DynamoDB removes it for nothing, and a repetition of the call still knows its own write.
+ */
+function expiry({ settings }: Base, job: Job, isForgetful: boolean): number | null {
+  if (isForgetful && job.state === 'completed' && job.workflowId === null) {
+    return Math.floor(settings.clock.now() / 1000);
+  }
+  return expiryOf(job, settings);
+}
+
 /** Whoever has read the row can leave an early alarm where it is and drop old marks. */
-export function claimUpdate(base: Base, before: Item, job: Job, mark: string | null): Write {
+export function claimUpdate(base: Base, before: Item, job: Job, mark: string): Write {
   const { row } = partChange(changingOf(job, base.settings), toItem(job, base.settings));
   const rings = before['dn'] as number | undefined;
   // An alarm that rings too early costs a look; moving it would cost two writes of the index.
   if (rings !== undefined && job.nextAt !== null && rings <= job.nextAt) row['dn'] = rings;
-  const marks = [...((before['ev'] as readonly string[] | undefined) ?? []), ...(mark === null ? [] : [mark])];
+  const marks = [...((before['ev'] as readonly string[] | undefined) ?? []), mark];
   const isAsRead = all(equals('vr', before['vr']!), equals('st', before['st']!), equals('hs', before['hs'] ?? null));
   return {
     update: jobKey(job.tenant, job.id),
@@ -69,8 +82,8 @@ function companionsOf(base: Base, job: Job): Key[] {
 }
 
 /** After the row: should this be lost, a little is kept for nothing. */
-export async function expireCompanions(base: Base, job: Job): Promise<void> {
-  const x = expiryOf(job, base.settings);
+export async function expireCompanions(base: Base, job: Job, isForgetful = false): Promise<void> {
+  const x = expiry(base, job, isForgetful);
   if (x === null) return;
   await inParallel(companionsOf(base, job), (key) =>
     base.db.write({ update: key, change: { set: { x } }, if: isOf(key, job) }),

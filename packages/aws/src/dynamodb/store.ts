@@ -21,6 +21,7 @@ import type {
   Page,
   PruneAnswer,
   QueueStore,
+  ReportStore,
   Store,
   StoreCapabilities,
   WakeListener,
@@ -39,7 +40,7 @@ import { Locks } from './locks.ts';
 import { forgetOldSegments } from './log.ts';
 import { LogWriter, ORPHANED_AFTER_MS } from './log-writer.ts';
 import { openClient } from './open-client.ts';
-import { cronStore, eventLog, limitStore, queueStore, workerStore, workflowStore } from './parts.ts';
+import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
 import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
 import { type DynamoOptions, settingsOf } from './settings.ts';
@@ -80,6 +81,7 @@ class DynamoStore implements Store {
   readonly queues: QueueStore;
   readonly limits: LimitStore;
   readonly workflows: WorkflowStore;
+  readonly reports: ReportStore;
   readonly workers: WorkerStore;
   readonly crons: CronStore;
   readonly #base: Base;
@@ -93,6 +95,7 @@ class DynamoStore implements Store {
     this.queues = queueStore(base);
     this.limits = limitStore(base);
     this.workflows = workflowStore(base);
+    this.reports = reportStore(base);
     this.workers = workerStore(base);
     this.crons = cronStore(base);
   }
