@@ -12,9 +12,6 @@ import { toJob } from './read.ts';
 import { writeSides } from './row-writes.ts';
 import { clearStaged } from './staging.ts';
 
-/** DynamoDB's bound. */
-const MOST_PER_TRANSACTION = 100;
-
 /**
  * Reads everything that a group depends on, decides, and writes it in one transaction that is refused if anything
  * of it has changed meanwhile; then it reads again.
@@ -26,9 +23,9 @@ export async function insertTogether(base: Base, group: MarkedGroup): Promise<In
     if (own) return own;
     const refused = await refusal(base, group, view);
     if (refused) return refused;
-    if (roughSize(group) > MOST_PER_TRANSACTION) return 'too large';
+    if (roughSize(group) > base.settings.largestTransaction) return 'too large';
     const plan = await planGroup(base, group, view);
-    if (plan.writes.length > MOST_PER_TRANSACTION) return 'too large';
+    if (plan.writes.length > base.settings.largestTransaction) return 'too large';
     await writeSides(base, plan.sides);
     group.segments.assertFresh();
     if (await base.db.transact(plan.writes)) return inserted(base, plan);

@@ -21,6 +21,8 @@ export interface DynamoOptions {
   /** How long what is over is kept. DynamoDB removes it by itself, so the store must know beforehand. */
   retention?: DynamoRetention;
   shards?: DynamoShards;
+  /** Items in one transaction at most; larger groups are staged. DynamoDB's own bound is 100. @defaultValue 100 */
+  largestTransaction?: number;
   /** @defaultValue systemClock */
   clock?: Clock;
   /** @defaultValue silentLogger */
@@ -54,6 +56,7 @@ export interface Settings {
   createTable: boolean;
   claimsByRank: boolean;
   retention: Required<DynamoRetention>;
+  largestTransaction: number;
   dueShards: number;
   shardsOf(queue: string): number;
   clock: Clock;
@@ -79,6 +82,7 @@ export function settingsOf(options: DynamoOptions): Settings {
     createTable: options.createTable ?? true,
     claimsByRank: options.ready !== 'none',
     retention,
+    largestTransaction: options.largestTransaction ?? 100,
     dueShards: due,
     shardsOf: (name) => queues[name] ?? queue,
     clock: options.clock ?? systemClock,
