@@ -19,6 +19,8 @@ import { Settler } from './settle/settler.ts';
 import type { CronRecord } from './store/crons.ts';
 import { hintsFor } from './transport/hint.ts';
 import { pollTransport } from './transport/poll/poll-transport.ts';
+import { Reminders } from './transport/reminders.ts';
+import { remindingStore } from './transport/reminding-store.ts';
 import type { Waybill } from './waybill.ts';
 import { workflows } from './workflow/workflows.ts';
 
@@ -26,9 +28,11 @@ const COUNT_AT_MOST = 10_000;
 
 /** The embedded engine: the whole of Waybill on one store, in this process. */
 export function engine(options: EngineOptions): Waybill {
-  const resolved = resolveOptions(options);
+  const asked = resolveOptions(options);
+  const transport = asked.transport ?? pollTransport({ store: asked.store });
+  const isHinted = transport.capabilities.delivers === 'hints';
+  const resolved = isHinted ? { ...asked, store: remindingStore(asked.store) } : asked;
   const { store, clock, logger, leaseMs } = resolved;
-  const transport = resolved.transport ?? pollTransport({ store });
   const written = new Signal();
   const closing = new AbortController();
   let closed: Promise<void> | undefined;
@@ -41,11 +45,20 @@ export function engine(options: EngineOptions): Waybill {
       .send(hints)
       .catch((error: unknown) => logger.warn({ err: error }, 'Hints were not sent; the sweep repeats them.'));
   };
+  const tellDead = (jobs: readonly Job[]): void => {
+    const dead = transport.tellDead ? jobs.filter((job) => job.dead) : [];
+    if (dead.length === 0) return;
+    transport
+      .tellDead?.(dead)
+      .catch((error: unknown) => logger.warn({ err: error }, 'Dead jobs were not told of; they are in the store.'));
+  };
   const onChanged = (jobs: readonly Job[]): void => {
     for (const job of jobs) maintenance.expect(job.nextAt);
     hint(jobs);
+    tellDead(jobs);
     written.ring();
   };
+  const reminders = new Reminders({ store, transport, logger, hint });
 
   const held = new HeldJobs();
   const rows = new RowWriter(store, (job) => onChanged([job]));
@@ -54,11 +67,19 @@ export function engine(options: EngineOptions): Waybill {
     callback: (request: unknown, tenant: string) => enqueuer.make(request, tenant),
     tick: (cron: CronRecord, tick: number) => enqueuer.makeTick(cron, tick),
   };
-  const maintenance: Maintenance = new Maintenance(resolved, makers, onChanged);
+  const maintenance: Maintenance = new Maintenance(resolved, makers, {
+    onChanged,
+    onUnclaimed: (jobs) => void reminders.remind(jobs),
+  });
   const settler = new Settler({ store, transport, rows, held, logger });
   const heartbeats = new Heartbeats({ store, transport, logger });
   const reporter = new Reporter({ store, rows, heartbeats, onTold: () => written.ring() });
-  const claimer = new Claimer({ store, transport, held, logger, leaseMs, onClaimed: (job) => onChanged([job]) });
+  const claimer = new Claimer({
+    ...{ store, transport, held, logger, leaseMs },
+    adopt: enqueuer.enqueue,
+    closing: closing.signal,
+    onClaimed: (job) => onChanged([job]),
+  });
   if (resolved.maintenance) maintenance.start();
 
   async function close(): Promise<void> {
@@ -97,7 +118,11 @@ export function engine(options: EngineOptions): Waybill {
     queues: {
       list: ({ tenant = '' } = {}) => store.queues.list(tenant),
       pause: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), true),
-      resume: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), false),
+      resume: async (name, { tenant = '' } = {}) => {
+        const info = await store.queues.setPaused(tenant, checkQueue(name, 'queue'), false);
+        void reminders.resume(tenant, name, closing.signal);
+        return info;
+      },
       setLimit: (name, limit, { tenant = '' } = {}) => store.queues.setLimit(tenant, checkQueue(name, 'queue'), limit),
       setKeep: (name, keep, { tenant = '' } = {}) => store.queues.setKeep(tenant, checkQueue(name, 'queue'), keep),
       stats: async (name, { tenant = '' } = {}) => {

@@ -24,6 +24,8 @@ export interface StoreCapabilities {
   parallelFlushes: number;
   /** Whether claims follow rank exactly, or only nearly (sharded stores). */
   ordering: 'strict' | 'relaxed';
+  /** False where jobs can only be claimed by id, as hints name them. @defaultValue true */
+  claimsByRank?: boolean;
   /** Whether `list` may filter by every field of JobFilter. */
   search: boolean;
   /** How much later than the call's answer its events may show up in the log. */
