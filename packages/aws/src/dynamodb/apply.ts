@@ -162,7 +162,7 @@ export async function countEnds(base: Base, changes: readonly Pick<Change, 'job'
       const name = ENDS[job.state]!;
       add[name] = (add[name] ?? 0) + 1;
     }
-    await base.db.write({ update: queueKey(tenant, queue), change: { add } });
+    await base.db.count(queueKey(tenant, queue), add);
   });
 }
 

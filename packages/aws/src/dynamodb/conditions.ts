@@ -43,6 +43,11 @@ export const absent =
 export const equals = (attribute: string, value: Value | null): Condition =>
   value === null ? absent(attribute) : (words) => `${words.name(attribute)} = ${words.value(value)}`;
 
+export const differs =
+  (attribute: string, value: Value): Condition =>
+  (words) =>
+    `attribute_not_exists(${words.name(attribute)}) OR ${words.name(attribute)} <> ${words.value(value)}`;
+
 export const atMost =
   (attribute: string, value: Value): Condition =>
   (words) =>

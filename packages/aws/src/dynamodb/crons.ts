@@ -70,8 +70,7 @@ export async function putCron(base: Base, cron: CronRecord): Promise<CronRecord>
     const before = item && cronOf(item);
     const version = before ? Math.max(cron.version, before.version + 1) : cron.version;
     const after = before ? { ...cron, ...historyOf(before), version } : cron;
-    const written = await base.db.write({ put: cronItem(after, base.settings), if: asRead(item) });
-    if (written.ok) return after;
+    if (await base.db.writeOnce({ put: cronItem(after, base.settings), if: asRead(item) })) return after;
     await pause(Math.min(round, 4));
   }
   throw tooContended(`The cron ${cron.name}`);

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { WaybillError } from '@waybill/core';
-import { type Condition, Words } from './conditions.ts';
+import { type Condition, differs, Words } from './conditions.ts';
 import { pause, withPatience } from './failures.ts';
 import { fromAttributes, type Item, type Key, toAttributes } from './items.ts';
 import type { Sdk } from './sdk.ts';
@@ -111,17 +111,32 @@ export class Database {
 
   /**
    * One conditional write. After a lost answer it is made again and then finds its own item in the way: callers that
-   * mind recognise it by the mark that it carries.
+   * mind recognise it by the mark that it carries, or write with `writeOnce`.
    */
   async write(write: Write): Promise<Written> {
+    let mayBeDone = false;
     try {
-      const item = await withPatience(() => this.#send(write));
+      const item = await withPatience(
+        () => this.#send(write),
+        () => {
+          mayBeDone = true;
+        },
+      );
       return item ? { ok: true, item } : { ok: true };
     } catch (reason) {
       const { name, Item } = reason as { name?: string; Item?: Record<string, AttributeValue> };
       if (name !== 'ConditionalCheckFailedException') throw tellTooLarge(reason);
+      // What is not there any more was most likely removed by the try whose answer was lost.
+      if (!Item && mayBeDone && 'delete' in write) return { ok: true };
       return { ok: false, old: Item && fromAttributes(Item) };
     }
+  }
+
+  /** The same for items that others replace as a whole: they carry who wrote them. Answers whether it went in. */
+  async writeOnce(write: Write): Promise<boolean> {
+    const w = randomBytes(6).toString('base64url');
+    const written = await this.write(signed(write, w));
+    return written.ok || written.old?.['w'] === w;
   }
 
   async #send(write: Write): Promise<Item | undefined> {
@@ -134,10 +149,20 @@ export class Database {
     return answer.Attributes && fromAttributes(answer.Attributes);
   }
 
+  /**
+   * Counts up and answers the item. Counting twice after a lost answer would be wrong, so the item remembers who counted
+   * last; only if another one counts in between, the same count may go in twice.
+   */
+  async count(key: Key, add: Record<string, number>, set: Item = {}): Promise<Item> {
+    const w = randomBytes(6).toString('base64url');
+    const written = await this.write({ update: key, change: { add, set: { ...set, w } }, if: differs('w', w) });
+    return (written.ok ? written.item : written.old)!;
+  }
+
   /** All or nothing. A transaction costs twice, so one write goes alone. Answers whether it went in. */
   async transact(writes: readonly Write[]): Promise<boolean> {
     if (writes.length === 0) return true;
-    if (writes.length === 1) return (await this.write(writes[0]!)).ok;
+    if (writes.length === 1) return this.writeOnce(writes[0]!);
     const TransactItems = writes.map((write) => encodeWrite(this.table, write));
     // The same token for every try: after a lost answer DynamoDB knows that it was done.
     const input = { TransactItems, ClientRequestToken: randomUUID() };
@@ -156,6 +181,12 @@ export class Database {
 }
 
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
+
+function signed(write: Write, w: string): Write {
+  if ('put' in write) return { ...write, put: { ...write.put, w } };
+  if ('update' in write) return { ...write, change: { ...write.change, set: { ...write.change.set, w } } };
+  return write;
+}
 
 function isRefused(reason: unknown): boolean {
   const { name, CancellationReasons = [] } = reason as { name?: string; CancellationReasons?: { Code?: string }[] };

@@ -60,14 +60,15 @@ const LONGEST_DELAY_MS = 1000;
 export const pause = (round: number): Promise<void> =>
   delay(Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** round));
 
-/** Makes a request again while that may help, at most a few times. */
-export async function withPatience<T>(request: () => Promise<T>): Promise<T> {
+/** Makes a request again while that may help, at most a few times. Tells when it may have taken effect already. */
+export async function withPatience<T>(request: () => Promise<T>, onUncertain?: () => void): Promise<T> {
   for (let round = 0; ; round++) {
     try {
       return await request();
     } catch (reason) {
       const kind = kindOf(reason);
       if (kind === 'final') throw reason;
+      if (kind === 'uncertain') onUncertain?.();
       if (round + 1 >= TRIES) throw exhausted(kind, reason);
       await pause(round);
     }

@@ -53,9 +53,8 @@ export class LogWriter {
 
   /** Drawn before the rows are written and after whatever they build on, so a job's events are in order. */
   async #draw(count: number): Promise<number> {
-    const at = this.#settings.clock.now();
-    const answer = await this.#db.write({ update: headKey, change: { add: { n: count }, set: { at } } });
-    return (answer.ok ? answer.item!['n'] : undefined) as number;
+    const head = await this.#db.count(headKey, { n: count }, { at: this.#settings.clock.now() });
+    return head['n'] as number;
   }
 }
 

@@ -128,7 +128,7 @@ async function countRunning(base: Base, tenant: string, name: string, was: Limit
     const running = was === null && rule !== null ? await runningIn(base, tenant, name) : noted;
     const window = windowUnder(rule, was, windowOf(found));
     const write = gateWrite(tenant, name, number(found, 'v') ?? 0, running, window);
-    if ((await base.db.write(write)).ok) return;
+    if (await base.db.writeOnce(write)) return;
     await pause(Math.min(round, 4));
   }
   throw tooContended(`The queue ${name}`);
