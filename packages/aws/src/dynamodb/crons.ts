@@ -100,7 +100,6 @@ export async function removeCron(base: Base, tenant: string, name: string): Prom
 export async function fireCron(base: Base, request: FireRequest): Promise<'fired' | 'lost'> {
   const { job } = request;
   const groups = job ? [{ jobs: [job] }] : [];
-  await base.queues.note(job ? [job.job] : []);
   const { marked, segments, loseAll } = await openLog(base, groups);
   const answer = await base.locks.run([`cron ${request.tenant} ${request.name}`, ...groups.flatMap(linesOf)], () =>
     fireTogether(base, request, marked[0]),

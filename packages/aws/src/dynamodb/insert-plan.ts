@@ -27,6 +27,8 @@ export interface GroupPlan {
 /** Everything that a group writes, given that nothing speaks against it. */
 export async function planGroup(base: Base, group: MarkedGroup, view: GroupView): Promise<GroupPlan> {
   const now = base.settings.clock.now();
+  // Ahead of the rows: those of a queue that is not listed would be found by nobody who lists.
+  await base.queues.note(group.jobs.map(({ job }) => job));
   const plan: GroupPlan = { writes: [], sides: [], jobs: [], admitted: [], more: [] };
   plan.writes.push(...idempotencyWrites(group, view), ...uniqueWrites(group, view));
   plan.writes.push(...edgeWrites(group, view), ...nodeWrites(group), ...enterWorkflow(group));

@@ -20,7 +20,6 @@ export interface MarkedGroup extends InsertGroup {
 
 export async function insert(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
   if (groups.length === 0) return [];
-  await base.queues.note(groups.flatMap(({ jobs }) => jobs.map(({ job }) => job)));
   const { marked, segments, loseAll } = await openLog(base, groups);
   // Groups of one call that name the same thing stand in line in the order given.
   const answers = await inParallel(marked, (group) => base.locks.run(linesOf(group), () => insertGroup(base, group)));
@@ -84,6 +83,7 @@ function isPlain({ jobs, edges, workflow }: InsertGroup): boolean {
 async function insertPlain(base: Base, { jobs, marks }: MarkedGroup): Promise<InsertAnswer | null> {
   const { job } = jobs[0]!;
   const mark = marks[0]!;
+  await base.queues.note([job]);
   const { sides, row } = rowPut(base, job, mark);
   await writeSides(base, sides);
   const written = await base.db.write({ put: row, if: isFree(base.settings.clock.now()) });

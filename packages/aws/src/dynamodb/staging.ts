@@ -35,6 +35,7 @@ export async function stageGroup(base: Base, group: MarkedGroup): Promise<Insert
     const view = await readGroup(base, group);
     const refused = await refusal(base, group, view);
     if (refused) return refused;
+    await base.queues.note(group.jobs.map(({ job }) => job));
     const batch = randomUUID();
     if ((await stage(base, group, view, batch)) && (await commit(base, group, view, batch))) {
       await finishBatch(base, batch);

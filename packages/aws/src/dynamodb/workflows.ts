@@ -150,7 +150,6 @@ export class UnfinishedNodes {
 /** The workflow moves and its jobs come in one transaction. */
 export async function moveWorkflow(base: Base, request: MoveRequest): Promise<boolean> {
   const groups = request.jobs.map((job) => ({ jobs: [job] }));
-  await base.queues.note(request.jobs.map(({ job }) => job));
   const { marked, segments, loseAll } = await openLog(base, groups);
   const lines = [`workflow ${request.tenant} ${request.id}`, ...groups.flatMap(linesOf)];
   const made = await base.locks.run(lines, () => moveTogether(base, request, marked));
