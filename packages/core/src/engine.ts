@@ -18,9 +18,9 @@ import { Reporter } from './progress/reporter.ts';
 import { Settler } from './settle/settler.ts';
 import type { CronRecord } from './store/crons.ts';
 import { hintsFor } from './transport/hint.ts';
+import { hintedStore } from './transport/hinted-store.ts';
 import { pollTransport } from './transport/poll/poll-transport.ts';
 import { Reminders } from './transport/reminders.ts';
-import { remindingStore } from './transport/reminding-store.ts';
 import type { Waybill } from './waybill.ts';
 import { workflows } from './workflow/workflows.ts';
 
@@ -30,9 +30,15 @@ const COUNT_AT_MOST = 10_000;
 export function engine(options: EngineOptions): Waybill {
   const asked = resolveOptions(options);
   const transport = asked.transport ?? pollTransport({ store: asked.store });
+  const { clock, logger, leaseMs } = asked;
+  const tellDead = (jobs: readonly Job[]): void => {
+    transport
+      .tellDead?.(jobs)
+      .catch((error: unknown) => logger.warn({ err: error }, 'Dead jobs were not told of; they are in the store.'));
+  };
   const isHinted = transport.capabilities.delivers === 'hints';
-  const resolved = isHinted ? { ...asked, store: remindingStore(asked.store) } : asked;
-  const { store, clock, logger, leaseMs } = resolved;
+  const store = isHinted ? hintedStore(asked.store, tellDead) : asked.store;
+  const resolved = { ...asked, store };
   const written = new Signal();
   const closing = new AbortController();
   let closed: Promise<void> | undefined;
@@ -45,17 +51,9 @@ export function engine(options: EngineOptions): Waybill {
       .send(hints)
       .catch((error: unknown) => logger.warn({ err: error }, 'Hints were not sent; the sweep repeats them.'));
   };
-  const tellDead = (jobs: readonly Job[]): void => {
-    const dead = transport.tellDead ? jobs.filter((job) => job.dead) : [];
-    if (dead.length === 0) return;
-    transport
-      .tellDead?.(dead)
-      .catch((error: unknown) => logger.warn({ err: error }, 'Dead jobs were not told of; they are in the store.'));
-  };
   const onChanged = (jobs: readonly Job[]): void => {
     for (const job of jobs) maintenance.expect(job.nextAt);
     hint(jobs);
-    tellDead(jobs);
     written.ring();
   };
   const reminders = new Reminders({ store, transport, logger, hint });

@@ -34,7 +34,11 @@ test('a job that died is told of in its dead queue', async () => {
 
 test('a dead job that is replayed is hinted at anew', async () => {
   const { waybill } = await open();
-  const request = { type: 'mail.send', args: [], options: { queue: 'mails', retry: { max_attempts: 1 } } };
+  const request = {
+    type: 'mail.send',
+    args: [],
+    options: { queue: 'mails', retry: { max_attempts: 1, on_exhaustion: 'dead_letter' as const } },
+  };
   const { job } = await waybill.jobs.enqueue(request);
   const claim = () => waybill.jobs.claim({ queues: ['mails'], waitMs: 5_000 });
   const [lease] = await claim();
