@@ -9,19 +9,18 @@ import {
 import type { Base } from './base.ts';
 import { equals } from './conditions.ts';
 import { inParallel } from './database.ts';
-import { pause, tooContended } from './failures.ts';
+import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { type Item, text } from './items.ts';
 import { jobKey, queueKey, uniqueKey } from './keys.ts';
 import { LimitDraft, withSlot } from './limit-draft.ts';
 import { admitMore, type LimitName } from './limits.ts';
+import { limitLine } from './locks.ts';
 import { hasMark } from './log.ts';
 import { toldOf } from './queue-book.ts';
-import { readRows, toJobs } from './read.ts';
+import { readRows, wholeJobs } from './read.ts';
 import { expireCompanions, fits, keepCompanions, rowUpdate, writeSides } from './row-writes.ts';
 import { fromItem, stateOf } from './rows.ts';
 import type { Write } from './writes.ts';
-
-export const MOST_TRIES = 30;
 
 const LOST: ApplyAnswer = { status: 'lost' };
 const REPEATED: ApplyAnswer = { status: 'applied', repeated: true, admitted: [] };
@@ -54,8 +53,6 @@ export function linesOf({ job, ownsKey }: Change): string[] {
   if (ownsKey && job.uniqueKey !== null) lines.push(`unique ${job.tenant} ${job.uniqueKey}`);
   return lines;
 }
-
-export const limitLine = (tenant: string, key: string): string => `limit ${tenant} ${key}`;
 
 async function applyOne(base: Base, change: Change, mark: string, isForgetful: boolean): Promise<ApplyAnswer> {
   if (revives(change)) await keepCompanions(base, change.job);
@@ -100,9 +97,6 @@ async function applyTogether(base: Base, change: Change, mark: string, isForgetf
   }
   throw tooContended(`The job ${id} or its limit`);
 }
-
-export const wholeJobs = async (base: Base, rows: readonly Item[]): Promise<Job[]> =>
-  (await toJobs(base, rows)).filter((job) => job !== null);
 
 export function fitsNow(row: Item, { expect }: Change): boolean {
   const job = fromItem({ sp: '{}', ...row });

@@ -1,9 +1,9 @@
 import { type Job, transition } from '@waybill/core';
-import { limitLine } from './apply.ts';
 import type { Base } from './base.ts';
 import { inParallel } from './database.ts';
 import type { Item } from './items.ts';
 import { LimitDraft } from './limit-draft.ts';
+import { limitLine } from './locks.ts';
 import { hasMark } from './log.ts';
 import { toldOf } from './queue-book.ts';
 import { type Gate, startUnder } from './queue-gate.ts';

@@ -1,8 +1,7 @@
 import type { CronRecord, FireRequest, JsonObject, MisfirePolicy, OverlapPolicy } from '@waybill/core';
-import { MOST_TRIES } from './apply.ts';
 import type { Base } from './base.ts';
 import { all, begins, type Condition, equals } from './conditions.ts';
-import { pause, tooContended } from './failures.ts';
+import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { readGroup } from './group-view.ts';
 import { linesOf, openLog } from './insert.ts';
 import { inserted, refusal } from './insert-group.ts';

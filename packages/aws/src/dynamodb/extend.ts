@@ -1,9 +1,8 @@
 import { type ExtendAnswer, type ExtendRequest, speaksFor, transition } from '@waybill/core';
-import { MOST_TRIES } from './apply.ts';
 import type { Base } from './base.ts';
 import { all, equals } from './conditions.ts';
 import { inParallel } from './database.ts';
-import { tooContended } from './failures.ts';
+import { MOST_TRIES, tooContended } from './failures.ts';
 import { jobKey } from './keys.ts';
 import { readRows } from './read.ts';
 import { codeOf, fromItem } from './rows.ts';

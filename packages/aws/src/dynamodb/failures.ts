@@ -83,6 +83,9 @@ function exhausted(kind: FailureKind, cause: unknown): WaybillError {
   });
 }
 
+/** Tries of a compare-and-set that somebody else was faster at, before it is given up. */
+export const MOST_TRIES = 30;
+
 /** A compare-and-set that never got its turn, though every request was answered. */
 export const tooContended = (what: string): WaybillError =>
   new WaybillError('resource_exhausted', `${what} is changed by too many at once.`);

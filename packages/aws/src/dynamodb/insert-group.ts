@@ -1,14 +1,14 @@
 import type { InsertAnswer, Job } from '@waybill/core';
-import { fitsNow, MOST_TRIES, wholeJobs } from './apply.ts';
+import { fitsNow } from './apply.ts';
 import type { Base } from './base.ts';
-import { pause, tooContended } from './failures.ts';
+import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { type GroupView, readGroup } from './group-view.ts';
 import type { MarkedGroup } from './insert.ts';
 import { type GroupPlan, planGroup } from './insert-plan.ts';
 import { jobKey } from './keys.ts';
 import { admitMore } from './limits.ts';
 import { hasMark } from './log.ts';
-import { toJob } from './read.ts';
+import { toJob, wholeJobs } from './read.ts';
 import { writeSides } from './row-writes.ts';
 import { clearStaged } from './staging.ts';
 

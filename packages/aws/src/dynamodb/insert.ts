@@ -1,8 +1,9 @@
 import type { InsertAnswer, InsertGroup, Job } from '@waybill/core';
-import { countEnds, limitLine } from './apply.ts';
+import { countEnds } from './apply.ts';
 import type { Base } from './base.ts';
 import { inParallel } from './database.ts';
 import { insertTogether } from './insert-group.ts';
+import { limitLine } from './locks.ts';
 import { hasMark } from './log.ts';
 import type { OpenSegments } from './log-writer.ts';
 import { toldOf } from './queue-book.ts';

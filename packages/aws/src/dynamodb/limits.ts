@@ -1,12 +1,13 @@
 import type { Job, LimitInfo, LimitRule } from '@waybill/core';
-import { limitLine, MOST_TRIES, wholeJobs } from './apply.ts';
 import type { Base } from './base.ts';
 import { all, begins, equals } from './conditions.ts';
-import { pause, tooContended } from './failures.ts';
+import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import type { Item } from './items.ts';
 import { limitKey, limitPk } from './keys.ts';
 import { LimitDraft } from './limit-draft.ts';
 import { limitOf } from './limit-items.ts';
+import { limitLine } from './locks.ts';
+import { wholeJobs } from './read.ts';
 
 /** More are counted by nobody who only wants to know whether there are many. */
 const MOST_PARKED_COUNTED = 10_000;

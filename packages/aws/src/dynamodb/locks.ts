@@ -21,3 +21,6 @@ export class Locks {
     return mine;
   }
 }
+
+/** The line of everybody who has to do with a limit. */
+export const limitLine = (tenant: string, key: string): string => `limit ${tenant} ${key}`;

@@ -11,10 +11,11 @@ import type { Base } from './base.ts';
 import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { getLimit, setLimit } from './limits.ts';
 import { endOfLog, readEvents } from './log.ts';
+import { moveWorkflow } from './move-workflow.ts';
 import { listQueues, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
 import { addReports, getProgress } from './reports.ts';
 import { beat, direct, listWorkers } from './workers.ts';
-import { getWorkflow, listWorkflows, meet, moveWorkflow, parentsOf, UnfinishedNodes, waiting } from './workflows.ts';
+import { getWorkflow, listWorkflows, meet, parentsOf, UnfinishedNodes, waiting } from './workflows.ts';
 
 // The small groups of the seam, each with its verbs bound to one table.
 

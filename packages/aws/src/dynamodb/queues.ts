@@ -7,10 +7,9 @@ import {
   rankOf,
   WaybillError,
 } from '@waybill/core';
-import { MOST_TRIES } from './apply.ts';
 import type { Base } from './base.ts';
 import { all, begins, equals } from './conditions.ts';
-import { pause, tooContended } from './failures.ts';
+import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { type Item, number, partsOfKey } from './items.ts';
 import { gateKey, queueKey, tenantPk } from './keys.ts';
 import { ruleOf, ruleText, windowOf, windowUnder } from './limit-items.ts';

@@ -53,3 +53,6 @@ export async function toJobs(base: Base, rows: readonly (Item | undefined)[]): P
 }
 
 export const toJob = async (base: Base, row: Item): Promise<Job> => (await toJobs(base, [row]))[0]!;
+
+export const wholeJobs = async (base: Base, rows: readonly Item[]): Promise<Job[]> =>
+  (await toJobs(base, rows)).filter((job) => job !== null);

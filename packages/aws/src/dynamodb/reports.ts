@@ -8,11 +8,10 @@ import {
   type ReportRequest,
   speaksFor,
 } from '@waybill/core';
-import { MOST_TRIES } from './apply.ts';
 import type { Base } from './base.ts';
 import { all, equals } from './conditions.ts';
 import { inParallel } from './database.ts';
-import { pause, tooContended } from './failures.ts';
+import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { type Item, number, present, text } from './items.ts';
 import { jobKey, partsOf, progressKey } from './keys.ts';
 import { hasMark } from './log.ts';

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { InsertAnswer } from '@waybill/core';
-import { MOST_TRIES } from './apply.ts';
 import type { Base } from './base.ts';
 import { absent, any, equals } from './conditions.ts';
 import { inParallel } from './database.ts';
 import { edgeWrites, nodeWrites, onlyIfNew } from './edges.ts';
-import { pause, tooContended } from './failures.ts';
+import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { type GroupView, readGroup, tenantOf } from './group-view.ts';
 import type { MarkedGroup } from './insert.ts';
 import { refusal } from './insert-group.ts';

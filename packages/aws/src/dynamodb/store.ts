@@ -30,7 +30,8 @@ import type {
 } from '@waybill/core';
 import { apply } from './apply.ts';
 import type { Base } from './base.ts';
-import { claim, claimById } from './claim.ts';
+import { claim } from './claim.ts';
+import { claimById } from './claim-by-id.ts';
 import { Database } from './database.ts';
 import { due } from './due.ts';
 import { extend } from './extend.ts';

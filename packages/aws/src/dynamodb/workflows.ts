@@ -2,27 +2,19 @@ import {
   type Family,
   isFinished,
   type Job,
-  type MoveRequest,
   type Page,
   type ParentResult,
   type WorkflowRecord,
   type WorkflowState,
 } from '@waybill/core';
-import { MOST_TRIES } from './apply.ts';
 import type { Base } from './base.ts';
 import { all, begins, between, equals, exists } from './conditions.ts';
 import { inParallel } from './database.ts';
-import { pause, tooContended } from './failures.ts';
-import { readGroup } from './group-view.ts';
-import { linesOf, type MarkedGroup, openLog } from './insert.ts';
-import { inserted, refusal } from './insert-group.ts';
-import { type GroupPlan, planGroup } from './insert-plan.ts';
 import type { Item, Key } from './items.ts';
 import { inKey, inPrefix, jobKey, jobPk, nodesPk, outPrefix, tenantPk, workflowKey } from './keys.ts';
 import { readCursor, writeCursor } from './list.ts';
 import { readJobs, readRows, toJobs } from './read.ts';
-import { writeSides } from './row-writes.ts';
-import { isGone, secondsOf, stateOf } from './rows.ts';
+import { isGone, stateOf } from './rows.ts';
 import { workflowOf } from './workflow-items.ts';
 
 export async function getWorkflow({ db, settings }: Base, tenant: string, id: string): Promise<WorkflowRecord | null> {
@@ -145,53 +137,4 @@ export class UnfinishedNodes {
     );
     return ids.find((_, index) => rows[index] && !isFinished(stateOf(rows[index])));
   }
-}
-
-/** The workflow moves and its jobs come in one transaction. */
-export async function moveWorkflow(base: Base, request: MoveRequest): Promise<boolean> {
-  const groups = request.jobs.map((job) => ({ jobs: [job] }));
-  const { marked, segments, loseAll } = await openLog(base, groups);
-  const lines = [`workflow ${request.tenant} ${request.id}`, ...groups.flatMap(linesOf)];
-  const made = await base.locks.run(lines, () => moveTogether(base, request, marked));
-  for (const index of groups.keys()) if (!made?.has(index)) loseAll(index);
-  await segments.confirm();
-  return made !== null;
-}
-
-/** Answers which of the jobs went in; null when the workflow was not in the expected state. */
-async function moveTogether(
-  base: Base,
-  request: MoveRequest,
-  groups: readonly MarkedGroup[],
-): Promise<Set<number> | null> {
-  const { tenant, id, from, to, now } = request;
-  const key = workflowKey(tenant, id);
-  const { retention } = base.settings;
-  for (let round = 0; round < MOST_TRIES; round++) {
-    const item = await base.db.get(key);
-    if (item?.['st'] !== from) return null;
-    // Each on its own: one that is there already must not keep the others out.
-    const plans = new Map<number, GroupPlan>();
-    for (const [index, group] of groups.entries()) {
-      const view = await readGroup(base, group);
-      if (!(await refusal(base, group, view))) plans.set(index, await planGroup(base, group, view));
-    }
-    const keptUntil = secondsOf(now + Math.max(retention.finishedMs, retention.deadMs));
-    const change =
-      to === 'running' ? { set: { st: to }, remove: ['fi', 'x'] } : { set: { st: to, fi: now, x: keptUntil } };
-    await writeSides(
-      base,
-      [...plans.values()].flatMap(({ sides }) => sides),
-    );
-    const writes = [...plans.values()].flatMap((plan) => plan.writes);
-    if (await base.db.transact([{ update: key, change, if: equals('st', from) }, ...writes])) {
-      for (const plan of plans.values()) {
-        const answer = await inserted(base, plan);
-        if (answer.status === 'inserted') base.wakes.jobs(answer.jobs);
-      }
-      return new Set(plans.keys());
-    }
-    await pause(Math.min(round, 4));
-  }
-  throw tooContended(`The workflow ${id}`);
 }
