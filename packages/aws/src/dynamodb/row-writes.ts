@@ -41,9 +41,12 @@ function expiry({ settings }: Base, job: Job, isForgetful: boolean): number | nu
   return expiryOf(job, settings);
 }
 
+const KEPT: ReadonlySet<string> = new Set(['er', 're', 'se', 'sr']);
+
 /** Whoever has read the row can leave an early alarm where it is and drop old marks. */
 export function claimUpdate(base: Base, before: Item, job: Job, mark: string): Write {
-  const { row } = partChange(changingOf(job, base.settings), toItem(job, base.settings));
+  // Errors and results stay as they are, wherever they stand.
+  const { er: _, re: __, ...row } = changingOf(job, base.settings);
   const rings = before['dn'] as number | undefined;
   // An alarm that rings too early costs a look; moving it would cost two writes of the index.
   if (rings !== undefined && job.nextAt !== null && rings <= job.nextAt) row['dn'] = rings;
@@ -51,7 +54,7 @@ export function claimUpdate(base: Base, before: Item, job: Job, mark: string): W
   const isAsRead = all(equals('vr', before['vr']!), equals('st', before['st']!), equals('hs', before['hs'] ?? null));
   return {
     update: jobKey(job.tenant, job.id),
-    change: { set: { ...row, ev: marks.slice(-MARKS_KEPT) }, remove: absentIn(row) },
+    change: { set: { ...row, ev: marks.slice(-MARKS_KEPT) }, remove: absentIn(row).filter((name) => !KEPT.has(name)) },
     if: isAsRead,
   };
 }

@@ -1,5 +1,5 @@
 import type { Job } from '@waybill/core';
-import { aJob, aWorkflow, settleChange, someJobs, type TestClock } from '@waybill/core/testing';
+import { aJob, aWorkflow, settleChange, someJobs, type TestClock, versionChange } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DynamoOptions } from './settings.ts';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
@@ -77,7 +77,7 @@ describe.skipIf(!canRun)('much of it on DynamoDB (skipped: needs Java 17)', () =
     expect([few.jobs.length, few.nextAt]).toEqual([2, clock.now()]);
   });
 
-  it.each([700, 5000, 100_000])('keeps args, results and errors of %i bytes', async (size) => {
+  it.each([100, 150, 200, 250, 700, 5000, 100_000])('keeps args, results and errors of %i bytes', async (size) => {
     const { store, clock } = await open();
     const large = 'x'.repeat(size);
     const made = aJob({ spec: { args: [large], meta: {} } });
@@ -92,6 +92,16 @@ describe.skipIf(!canRun)('much of it on DynamoDB (skipped: needs Java 17)', () =
     expect(again).toEqual(failed);
     const { items } = await store.list({ filter: { tenant: '' }, limit: 1 });
     expect(items).toEqual([failed]);
+    await store.apply([versionChange(again!, { do: 'tick' }, clock.now())!]);
+    const [[second]] = (await store.claim([request(clock, 'b')])) as [[Job]];
+    expect(await store.get([made.job])).toEqual([second]);
+    expect(second.errors).toEqual(failed!.errors);
+    await store.apply([settleChange(second, { kind: 'completed', result: { large } }, clock.now())]);
+    expect((await store.get([made.job]))[0]).toMatchObject({
+      result: { large },
+      errors: failed!.errors,
+      spec: made.job.spec,
+    });
   });
 
   it('refuses what no item can hold', async () => {
