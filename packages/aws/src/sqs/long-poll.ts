@@ -38,11 +38,7 @@ export class LongPoll {
 
   join(waiter: Waiter): void {
     this.#waiting.add(waiter);
-    if (this.#isPolling) return;
-    this.#isPolling = true;
-    void this.#poll().finally(() => {
-      this.#isPolling = false;
-    });
+    if (!this.#isPolling) void this.#poll();
   }
 
   leave(waiter: Waiter): void {
@@ -51,6 +47,7 @@ export class LongPoll {
 
   async #poll(): Promise<void> {
     const { clock, logger, closing } = this.#parts;
+    this.#isPolling = true;
     while (this.#waiting.size > 0 && !closing.aborted) {
       const waiting = [...this.#waiting];
       const room = waiting.reduce((sum, waiter) => sum + waiter.room, 0);
@@ -63,6 +60,7 @@ export class LongPoll {
         await clock.sleep(AFTER_ERROR_MS, closing);
       }
     }
+    this.#isPolling = false;
   }
 
   async #deal(deliveries: Delivery[]): Promise<void> {

@@ -25,6 +25,18 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
   const base: Base = { sdk, client, settings };
   const closing = new AbortController();
   const sources = new Sources(base, new QueueBook(base), closing.signal);
+  const sending = new Set<Promise<void>>();
+
+  /** Every one gets its try, and the first failure is told. */
+  function sendAll(work: readonly Promise<void>[]): Promise<void> {
+    const all = Promise.allSettled(work).then((ends) => {
+      sending.delete(all);
+      const failed = ends.find((end) => end.status === 'rejected');
+      if (failed) throw failed.reason;
+    });
+    sending.add(all);
+    return all;
+  }
 
   /** Somebody may have deleted the queue; then it is made anew, once. */
   async function sendTo(place: Place, role: Role, message: Parameters<typeof attempt>[2]): Promise<void> {
@@ -59,9 +71,7 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
     get poisoned() {
       return sources.poisoned;
     },
-    send: async (hints) => {
-      await allOf(hints.filter(({ delayMs }) => delayMs <= LONGEST_DELAY_MS).map(sendHint));
-    },
+    send: (hints) => sendAll(hints.filter(({ delayMs }) => delayMs <= LONGEST_DELAY_MS).map(sendHint)),
     receive: async (request) => {
       const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
       if (signal.aborted) return { kind: 'hints', deliveries: [] };
@@ -86,19 +96,13 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
       const depths = await Promise.all([...new Set(lines)].map((line) => line?.source.depth() ?? 0));
       return depths.reduce((sum, depth) => sum + depth, 0);
     },
-    tellDead: async (jobs) => {
-      await allOf(jobs.map((job) => sendTo(job, 'dead', { MessageBody: deadMessage(job) })));
-    },
+    tellDead: (jobs) => sendAll(jobs.map((job) => sendTo(job, 'dead', { MessageBody: deadMessage(job) }))),
     close: async () => {
       closing.abort();
+      // A process may end right after it has enqueued a job: its hint shall still go out.
+      await Promise.allSettled(sending);
       await sources.idle();
       close();
     },
   };
-}
-
-/** Every one gets its try, and the first failure is told. */
-async function allOf(work: readonly Promise<void>[]): Promise<void> {
-  const failed = (await Promise.allSettled(work)).find((one) => one.status === 'rejected');
-  if (failed) throw failed.reason;
 }

@@ -172,6 +172,15 @@ test('queues given by address are used and never made', async () => {
   await expect(transport.send([hint({ queue: 'other' })])).rejects.toMatchObject({ code: 'not_found' });
 });
 
+test('closing waits for hints that are on their way', async () => {
+  const sqs = local();
+  const transport = await sqs.open();
+  const sent = transport.send([hint()]);
+  await transport.close();
+  expect(queueOf(sqs, 'default')!.messages.ready).toHaveLength(1);
+  await sent;
+});
+
 test('a queue that was deleted is made again by the next hint', async () => {
   const sqs = local();
   const { transport, receive } = await open(sqs);

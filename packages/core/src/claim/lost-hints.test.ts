@@ -106,6 +106,16 @@ test('guarantee 2: a job held by its lease is not hinted at again before it runs
   expect(sent.length).toBeGreaterThan(1);
 });
 
+test('guarantee 5: while the queue cannot be reached, jobs come from the store', async () => {
+  const clock = new TestClock();
+  const away = () => Promise.reject(new Error('the queue is away'));
+  const transport: Transport = { ...memoryTransport({ clock }), send: away, receive: away };
+  const { waybill, enqueue } = testEngine({ clock, transport });
+  const id = await enqueue();
+  expect(ids(await waybill.jobs.claim({ queues: ['default'], waitMs: 5_000 }))).toEqual([id]);
+  await expect(waybill.jobs.claim({ queues: ['default'] })).rejects.toThrow('the queue is away');
+});
+
 test('a foreign message becomes a job once, however often it is delivered', async () => {
   const clock = new TestClock();
   const inner = memoryTransport({ clock });

@@ -35,15 +35,24 @@ export class SafetyNet {
     const found = new AbortController();
     const signal = request.signal ? AbortSignal.any([request.signal, found.signal]) : found.signal;
     const receiving = this.#hints({ ...request, signal }).finally(() => ended.abort());
-    const jobs = await this.#lookMeanwhile(request, ended.signal);
-    if (jobs.length > 0) found.abort();
-    const deliveries = await receiving;
-    if (jobs.length === 0) {
-      if (deliveries.length > 0 || request.signal?.aborted) return { deliveries, jobs };
-      return { deliveries, jobs: await this.#look(request) };
+    const [received, looked] = await Promise.allSettled([
+      receiving,
+      this.#lookMeanwhile(request, ended.signal).then((jobs) => {
+        if (jobs.length > 0) found.abort();
+        return jobs;
+      }),
+    ]);
+    if (looked.status === 'rejected') throw looked.reason;
+    const deliveries = received.status === 'fulfilled' ? received.value : [];
+    if (looked.value.length > 0 || request.signal?.aborted) {
+      // There is no room left for what came in the same moment, or nobody who would take it.
+      await Promise.allSettled(deliveries.map((delivery) => this.#transport.release(delivery, 0)));
+      return { deliveries: [], jobs: looked.value };
     }
-    // There is no room left for what came in the same moment.
-    await Promise.allSettled(deliveries.map((delivery) => this.#transport.release(delivery, 0)));
+    if (deliveries.length > 0) return { deliveries, jobs: [] };
+    const jobs = await this.#look(request);
+    // While the store has jobs, a queue that is away costs speed only.
+    if (jobs.length === 0 && received.status === 'rejected') throw received.reason;
     return { deliveries: [], jobs };
   }
 

@@ -1,17 +1,18 @@
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
-import type { Clock, Hint, Store } from '@waybill/core';
+import type { Hint, Store } from '@waybill/core';
+import type { TestClock } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SqsOptions } from '../settings.ts';
 import { useLocalSqs } from './bench.ts';
 import { failing, World } from './world.ts';
 
-const JOBS = 20;
+const JOBS = 12;
 /** How often a request is made before the transport gives up on it. */
 const TRIES = 3;
 /** A lease that nobody prolongs. */
 const SHORT_LEASE_MS = 10_000;
 
-export type StoreForHints = (clock: Clock) => Promise<Store>;
+export type StoreForHints = (clock: TestClock) => Promise<Store>;
 
 /**
  * Whatever happens to the messages: no job is lost, none has two effects, and all are done within the bound, which is a
