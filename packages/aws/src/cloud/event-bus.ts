@@ -94,8 +94,9 @@ class EventBus {
         for (const id of call['Ids'] as string[]) this.#rule(call).targets.delete(id);
         return { FailedEntryCount: 0, FailedEntries: [] };
       case 'CreateEventBus':
+        return { EventBusArn: this.#arn(`event-bus/${call['Name']}`) };
       case 'DescribeEventBus':
-        return { Name: busOf(call), [`${operation === 'CreateEventBus' ? 'EventBusArn' : 'Arn'}`]: this.#arn('bus') };
+        return { Name: call['Name'] ?? 'default', Arn: this.#arn(`event-bus/${call['Name'] ?? 'default'}`) };
       default:
         throw new Error(`The local EventBridge has no ${operation}.`);
     }
@@ -144,9 +145,8 @@ class EventBus {
   }
 }
 
-const busOf = (call: Call): string => String(call['EventBusName'] ?? call['Name'] ?? 'default');
-const keyOf = (call: Call, field: 'Name' | 'Rule'): string =>
-  `${String(call['EventBusName'] ?? 'default')}\n${String(call[field])}`;
+const busOf = (call: Call): string => String(call['EventBusName'] ?? 'default');
+const keyOf = (call: Call, field: 'Name' | 'Rule'): string => `${busOf(call)}\n${String(call[field])}`;
 const list = (value: unknown): Call[] => (Array.isArray(value) ? (value as Call[]) : []);
 const targetOf = ({ headers }: IncomingMessage): string =>
   String(headers['x-amz-target'] ?? '')

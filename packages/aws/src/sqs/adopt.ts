@@ -28,7 +28,6 @@ export function adoptByDefault(queue: string): Adopt {
     if (typeof type !== 'string' || typeof id !== 'string' || !ID.test(id)) return null;
     const priority = PRIORITIES[attributes['Priority'] ?? ''];
     const options = { queue, ...(priority !== undefined && { priority }) };
-    const request = { type, args: [body], options, ...(isJobId(id) && { id }) };
-    return { id, request: request as JobRequest };
+    return { id, request: { type, args: [body], options, ...(isJobId(id) && { id }) } };
   };
 }

@@ -15,7 +15,7 @@ interface BatchAnswer {
   Failed?: { Id?: string | undefined; Code?: string | undefined; Message?: string | undefined }[] | undefined;
 }
 type Failure = { code: string | undefined; message: string } | null;
-type NewMessage = Omit<SendMessageBatchRequestEntry, 'Id'>;
+export type NewMessage = Omit<SendMessageBatchRequestEntry, 'Id'>;
 
 /** Calls of one kind to one queue, coalesced: ten to a request, alone at once when nothing else is under way. */
 class Batcher<T> {

@@ -2,6 +2,7 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { engine } from '@waybill/core';
 import { memoryStore } from '@waybill/core/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Client } from './sdk.ts';
 import type { SqsOptions } from './settings.ts';
 import { useLocalSqs } from './testing/bench.ts';
 
@@ -16,6 +17,30 @@ async function open(options: SqsOptions = {}) {
   const messages = (role: string) => sqs.server.inspectQueue(`${sqs.prefix}-mails-${role}`)?.messages.ready ?? [];
   return { sqs, transport, waybill, messages };
 }
+
+test('a busy queue costs at most half a request per job', async () => {
+  const sqs = local();
+  let requests = 0;
+  const send = (...args: Parameters<Client['send']>) => {
+    requests += 1;
+    return sqs.client.send(...args);
+  };
+  const transport = await sqs.open({ client: { send } as Client });
+  const waybill = engine({ store: memoryStore({ clock: sqs.clock }), transport });
+  onTestFinished(() => waybill.close());
+  const job = { type: 'mail.send', args: ['x'.repeat(500)], options: { queue: 'mails' } };
+  const ids = (await waybill.jobs.enqueueMany(Array.from({ length: 200 }, () => job))).map(({ id }) => id);
+  const ready = () => sqs.server.inspectQueue(`${sqs.prefix}-mails-default`)?.messages.ready.length;
+  while (ready() !== ids.length) await turn();
+  for (let done = 0; done < ids.length; ) {
+    const leases = await waybill.jobs.claim({ queues: ['mails'], count: 10, waitMs: 20_000 });
+    const outcome = { kind: 'completed', result: null } as const;
+    await Promise.all(leases.map(({ job: { id }, token }) => waybill.jobs.settle({ id, leaseToken: token, outcome })));
+    done += leases.length;
+  }
+  process.stdout.write(`sqs: ${requests / ids.length} requests per job, sent, received and deleted\n`);
+  expect(requests / ids.length).toBeLessThanOrEqual(0.5);
+});
 
 test('a job that died is told of in its dead queue', async () => {
   const { waybill, messages } = await open();

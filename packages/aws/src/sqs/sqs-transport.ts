@@ -1,5 +1,6 @@
-import type { Delivery, Hint, Transport } from '@waybill/core';
+import { type Delivery, type Hint, type Transport, WaybillError } from '@waybill/core';
 import type { Base } from './base.ts';
+import type { NewMessage } from './batches.ts';
 import { deadMessage } from './dead-jobs.ts';
 import { attributesOf, bodyOf, readReceipt } from './message.ts';
 import { openClient } from './open-client.ts';
@@ -39,19 +40,12 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
   }
 
   /** Somebody may have deleted the queue; then it is made anew, once. */
-  async function sendTo(place: Place, role: Role, message: Parameters<typeof attempt>[2]): Promise<void> {
-    if (await attempt(place, role, message)) return;
-    await attempt(place, role, message);
-  }
-  async function attempt(
-    place: Place,
-    role: Role,
-    message: { MessageBody: string; DelaySeconds?: number; MessageAttributes?: ReturnType<typeof attributesOf> },
-  ): Promise<boolean> {
+  async function sendTo(place: Place, role: Role, message: NewMessage): Promise<void> {
     const source = await sources.make(place, role);
-    const isSent = await source.calls.send(message);
-    if (!isSent) sources.forget(source.name);
-    return isSent;
+    if (await source.calls.send(message)) return;
+    sources.forget(source.name);
+    const isSent = await (await sources.make(place, role)).calls.send(message);
+    if (!isSent) throw new WaybillError('unavailable', `The SQS queue '${source.name}' is being deleted.`);
   }
 
   const sendHint = (hint: Hint): Promise<void> =>
