@@ -8,9 +8,9 @@ import { secondsOf } from './rows.ts';
 import type { Settings } from './settings.ts';
 
 /** A writer that did not get on with its rows in this time gives up: readers may soon look past its segment. */
-const WRITER_PATIENCE_MS = 10_000;
+const WRITER_PATIENCE_MS = 30_000;
 /** After this time a segment that nobody confirmed is settled by whoever reads it. */
-export const ORPHANED_AFTER_MS = 20_000;
+export const ORPHANED_AFTER_MS = 60_000;
 
 const LARGEST_SEGMENT_BYTES = 300_000;
 

@@ -5,7 +5,7 @@ import type { useLocalDynamo } from './bench.ts';
 import { FaultyClient } from './faulty-client.ts';
 
 /** More than any readers' or sweepers' patience with a process that died. */
-const LONG_MS = 60_000;
+const LONG_MS = 120_000;
 const MOST_REQUESTS = 200;
 
 export interface Scene<S> {
