@@ -7,9 +7,10 @@ const PACKAGES = {
   core: [],
   client: ['core'],
   sql: ['core'],
+  aws: ['core'],
   server: ['core', 'client'],
   worker: ['core', 'client'],
-  waybill: ['core', 'client', 'sql', 'server', 'worker'],
+  waybill: ['core', 'client', 'sql', 'aws', 'server', 'worker'],
 };
 
 /** Inside core: folders whose rules must stay free of everything around them. */

@@ -18,7 +18,9 @@ import { Reporter } from './progress/reporter.ts';
 import { Settler } from './settle/settler.ts';
 import type { CronRecord } from './store/crons.ts';
 import { hintsFor } from './transport/hint.ts';
+import { hintedStore } from './transport/hinted-store.ts';
 import { pollTransport } from './transport/poll/poll-transport.ts';
+import { Reminders } from './transport/reminders.ts';
 import type { Waybill } from './waybill.ts';
 import { Advancer } from './workflow/advancer.ts';
 import { workflows } from './workflow/workflows.ts';
@@ -27,9 +29,17 @@ const COUNT_AT_MOST = 10_000;
 
 /** The embedded engine: the whole of Waybill on one store, in this process. */
 export function engine(options: EngineOptions): Waybill {
-  const resolved = resolveOptions(options);
-  const { store, clock, logger, leaseMs } = resolved;
-  const transport = resolved.transport ?? pollTransport({ store });
+  const asked = resolveOptions(options);
+  const transport = asked.transport ?? pollTransport({ store: asked.store });
+  const { clock, logger, leaseMs } = asked;
+  const tellDead = (jobs: readonly Job[]): void => {
+    transport
+      .tellDead?.(jobs)
+      .catch((error: unknown) => logger.warn({ err: error }, 'Dead jobs were not told of; they are in the store.'));
+  };
+  const isHinted = transport.capabilities.delivers === 'hints';
+  const store = isHinted ? hintedStore(asked.store, tellDead) : asked.store;
+  const resolved = { ...asked, store };
   const written = new Signal();
   const closing = new AbortController();
   let closed: Promise<void> | undefined;
@@ -49,6 +59,7 @@ export function engine(options: EngineOptions): Waybill {
     hint(jobs);
     written.ring();
   };
+  const reminders = new Reminders({ store, transport, logger, hint });
 
   const held = new HeldJobs();
   const rows = new RowWriter(store, (job) => onChanged([job]));
@@ -57,7 +68,10 @@ export function engine(options: EngineOptions): Waybill {
     callback: (request: unknown, tenant: string) => enqueuer.make(request, tenant),
     tick: (cron: CronRecord, tick: number) => enqueuer.makeTick(cron, tick),
   };
-  const maintenance: Maintenance = new Maintenance(resolved, makers, onChanged);
+  const maintenance: Maintenance = new Maintenance(resolved, makers, {
+    onChanged,
+    onUnclaimed: (jobs) => void reminders.remind(jobs),
+  });
   const advancer: Advancer = new Advancer({
     ...{ store, logger, make: makers.callback, onChanged },
     onFailed: ({ nextAt }) => maintenance.expect(nextAt),
@@ -69,7 +83,12 @@ export function engine(options: EngineOptions): Waybill {
   });
   const heartbeats = new Heartbeats({ store, transport, logger });
   const reporter = new Reporter({ store, rows, heartbeats, onTold: () => written.ring() });
-  const claimer = new Claimer({ store, transport, held, logger, leaseMs, onClaimed: onChanged });
+  const claimer = new Claimer({
+    ...{ store, transport, held, logger, leaseMs },
+    adopt: enqueuer.enqueue,
+    closing: closing.signal,
+    onClaimed: onChanged,
+  });
   if (resolved.maintenance) maintenance.start();
 
   async function close(): Promise<void> {
@@ -108,7 +127,11 @@ export function engine(options: EngineOptions): Waybill {
     queues: {
       list: ({ tenant = '' } = {}) => store.queues.list(tenant),
       pause: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), true),
-      resume: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), false),
+      resume: async (name, { tenant = '' } = {}) => {
+        const info = await store.queues.setPaused(tenant, checkQueue(name, 'queue'), false);
+        void reminders.resume(tenant, name, closing.signal);
+        return info;
+      },
       setLimit: (name, limit, { tenant = '' } = {}) => store.queues.setLimit(tenant, checkQueue(name, 'queue'), limit),
       setKeep: (name, keep, { tenant = '' } = {}) => store.queues.setKeep(tenant, checkQueue(name, 'queue'), keep),
       stats: async (name, { tenant = '' } = {}) => {

@@ -33,6 +33,7 @@ export type * from './waybill.ts';
 export type * from './blobs/blob-store.ts';
 export { folderBlobStore } from './blobs/folder-blob-store.ts';
 export { checkJson, Fields, isObject } from './check.ts';
+export { GroupCommit, type GroupCommitOptions } from './commit/group-commit.ts';
 export { parseDuration } from './duration.ts';
 export { checkQueue } from './enqueue/envelope.ts';
 export { isInTheWay, type UniqueRule } from './enqueue/unique.ts';

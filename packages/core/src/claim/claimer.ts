@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { checkQueue } from '../enqueue/envelope.ts';
 import { invalidField } from '../errors.ts';
 import type { Job } from '../job/job.ts';
-import { formatToken } from '../job/lease.ts';
-import type { Logger } from '../logger.ts';
-import type { ClaimAnswer, ClaimByIdRequest } from '../store/claim.ts';
-import type { Store } from '../store/store.ts';
-import type { Delivery, ReceiveRequest, Transport } from '../transport/transport.ts';
+import type { ReceiveRequest } from '../transport/transport.ts';
 import type { ClaimCall, Lease } from '../waybill.ts';
 import type { HeldJobs } from './held-jobs.ts';
+import { type HintClaimParts, HintClaims } from './hint-claims.ts';
+import { leaseOf } from './lease-of.ts';
 import { checkWorkerId } from './worker-id.ts';
 
 export const MAX_CLAIM = 1_000;
@@ -16,14 +14,8 @@ const MAX_QUEUES = 100;
 const MAX_LEASE_MS = 366 * 86_400_000;
 const CLAIM_ID = /^[0-9A-Za-z_-]{8,64}$/;
 
-/** How long a hint stays away whose job is held by another worker: by then that lease may be over. */
-const HELD_DELAY_MS = 60_000;
-
-interface ClaimerParts {
-  store: Store;
-  transport: Transport;
+interface ClaimerParts extends HintClaimParts {
   held: HeldJobs;
-  logger: Logger;
   leaseMs: number;
   onClaimed(jobs: readonly Job[]): void;
 }
@@ -31,18 +23,17 @@ interface ClaimerParts {
 /** Delivery or poll -> row -> lease. */
 export class Claimer {
   readonly #parts: ClaimerParts;
+  readonly #hints: HintClaims;
 
   constructor(parts: ClaimerParts) {
     this.#parts = parts;
+    this.#hints = new HintClaims(parts);
   }
 
   async claim(call: ClaimCall): Promise<Lease[]> {
     const request = this.#check(call);
-    const received = await this.#parts.transport.receive(request);
-    const leases =
-      received.kind === 'claimed'
-        ? received.jobs.map((job) => leaseOf(job))
-        : await this.#claimHinted(request, received.deliveries);
+    const isHinted = this.#parts.transport.capabilities.delivers === 'hints';
+    const leases = await (isHinted ? this.#hints.claim(request) : this.#claimDirectly(request));
     const { held, onClaimed } = this.#parts;
     for (const { job } of leases) held.remember(job);
     onClaimed(leases.map(({ job }) => job));
@@ -92,36 +83,10 @@ export class Claimer {
     return { tenant: call.tenant ?? '', queues, max: count, waitMs, claim, ...(signal && { signal }) };
   }
 
-  /** Claims what the hints name, and tells the transport which hints are of no more use. */
-  async #claimHinted({ tenant, claim }: ReceiveRequest, deliveries: readonly Delivery[]): Promise<Lease[]> {
-    if (deliveries.length === 0) return [];
-    const { store, transport, logger } = this.#parts;
-    const ids = deliveries.map(({ jobId }) => jobId);
-    const request: ClaimByIdRequest = { tenant, ids, ...claim, now: store.clock.now() };
-    const answers = await store.claimById(request);
-    const leases: Lease[] = [];
-    await Promise.all(
-      deliveries.map(async (delivery, index) => {
-        const answer = answers[index]!;
-        if (answer.status === 'claimed') leases.push(leaseOf(answer.job, delivery.receipt));
-        else await retire(transport, delivery, answer);
-      }),
-    ).catch((error: unknown) =>
-      logger.warn({ err: error }, 'A useless hint could not be given back; the row makes it harmless.'),
-    );
-    return leases;
+  async #claimDirectly(request: ReceiveRequest): Promise<Lease[]> {
+    const received = await this.#parts.transport.receive(request);
+    return received.kind === 'claimed' ? received.jobs.map((job) => leaseOf(job)) : [];
   }
-}
-
-/** Finished, unknown, parked or not due: the row's `nextAt` brings the job back. Paused or held: look again later. */
-async function retire(transport: Transport, delivery: Delivery, { status }: ClaimAnswer): Promise<void> {
-  if (status === 'held') await transport.release(delivery, HELD_DELAY_MS);
-  else await transport.ack(delivery);
-}
-
-function leaseOf(job: Job, receipt?: string): Lease {
-  const token = { run: job.run, claimId: job.claimId! };
-  return { job, token: formatToken(receipt === undefined ? token : { ...token, receipt }) };
 }
 
 function checkRange(field: string, value: number, min: number, max: number): void {

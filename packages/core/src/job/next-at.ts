@@ -32,3 +32,21 @@ export function nextAtFor(job: Timed): number | null {
       return job.advancePending ? job.finishedAt : null;
   }
 }
+
+const FIRST_REMINDER_MS = 60_000;
+const LONGEST_REMINDER_MS = 12 * 3_600_000;
+
+/**
+ * Over a transport of hints, a job that waits for a claim is hinted again after a minute, then at pauses four times as
+ * long each, at most twelve hours. A function of the time at which it became available, so it needs no column.
+ */
+export function withReminder(job: Job, now: number): Job {
+  if (job.state !== 'available') return job;
+  let pause = FIRST_REMINDER_MS;
+  let moment = (job.enqueuedAt ?? job.createdAt) + pause;
+  while (moment <= now) {
+    pause = Math.min(pause * 4, LONGEST_REMINDER_MS);
+    moment += pause;
+  }
+  return { ...job, nextAt: earliest(nextAtFor(job), moment) };
+}

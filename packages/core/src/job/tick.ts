@@ -11,7 +11,9 @@ export function tick(job: Job, now: number): Transition | null {
       if (isPast(job.expiresAt, now)) return expire(job, now);
       return isPast(job.scheduledAt, now) ? promote(job, now) : null;
     case 'available':
-      return isPast(job.expiresAt, now) ? expire(job, now) : null;
+      if (isPast(job.expiresAt, now)) return expire(job, now);
+      // Nobody claimed it in time: the row stays as it is, and whoever wrote this hints at it again.
+      return isPast(job.nextAt, now) ? evolve(job, {}, [], now) : null;
     case 'active':
       if (isPast(job.timeoutAt, now)) return timeOut(job, now);
       return isPast(job.leaseUntil, now) ? lose(job, now) : null;

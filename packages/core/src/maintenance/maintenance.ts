@@ -7,10 +7,15 @@ import { type Makers, sweepOnce } from './sweep.ts';
 /** After a failed round the next one waits this long, so that a store in trouble is not hammered. */
 const AFTER_ERROR_MS = 1_000;
 
+export interface SweepListener {
+  onChanged(jobs: readonly Job[]): void;
+  onUnclaimed(jobs: readonly Job[]): void;
+}
+
 /** The engine's upkeep: one loop for due rows, one for what is too old. */
 export class Maintenance {
   readonly #options: ResolvedOptions;
-  readonly #onChanged: (jobs: readonly Job[]) => void;
+  readonly #listener: SweepListener;
   readonly #make: Makers;
   readonly #stopping = new AbortController();
   /** The earliest moment asked for since the current sweep began. */
@@ -19,10 +24,10 @@ export class Maintenance {
   #wake = new AbortController();
   #loops: Promise<void>[] = [];
 
-  constructor(options: ResolvedOptions, make: Makers, onChanged: (jobs: readonly Job[]) => void) {
+  constructor(options: ResolvedOptions, make: Makers, listener: SweepListener) {
     this.#options = options;
     this.#make = make;
-    this.#onChanged = onChanged;
+    this.#listener = listener;
   }
 
   start(): void {
@@ -55,8 +60,9 @@ export class Maintenance {
   async #sweep(jumps: JumpWatch): Promise<number> {
     const { store, clock, logger } = this.#options;
     try {
-      const { changed, nextAt, more } = await sweepOnce(store, jumps, this.#make);
-      if (changed.length > 0) this.#onChanged(changed);
+      const { changed, unclaimed, nextAt, more } = await sweepOnce(store, jumps, this.#make);
+      if (changed.length > 0) this.#listener.onChanged(changed);
+      if (unclaimed.length > 0) this.#listener.onUnclaimed(unclaimed);
       return more ? clock.now() : (nextAt ?? Number.POSITIVE_INFINITY);
     } catch (error) {
       if (!this.#stopping.signal.aborted) logger.warn({ err: error }, 'A sweep failed and will be repeated.');

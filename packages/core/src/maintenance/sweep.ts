@@ -13,6 +13,8 @@ export const SWEEP_BATCH = 500;
 export interface SweepAnswer {
   /** Rows that were changed or made. */
   changed: Job[];
+  /** Rows that nobody has claimed in time; only a transport of hints has some. */
+  unclaimed: Job[];
   /** When to look again; null: nothing waits. */
   nextAt: number | null;
   /** More was due than one sweep takes, or what was done may have made more due. */
@@ -39,9 +41,13 @@ export async function sweepOnce(store: Store, jumps: JumpWatch, make: Makers): P
   const nodes = ready.filter(({ advancePending }) => advancePending);
   const advanced = nodes.length === 0 ? [] : await advance(store, nodes, make.callback);
   const fired = await Promise.all(crons.map((cron) => fire(store, cron, make.tick)));
+  const waited = new Set(ready.flatMap(({ tenant, id, state }) => (state === 'available' ? [`${tenant} ${id}`] : [])));
   const ticked = await tickAll(store, ready, now);
-  const changed = [...admitted, ...advanced, ...fired.filter((job) => job !== null), ...ticked];
-  return { changed, nextAt, more: jobs.length >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0 };
+  const isUnclaimed = ({ tenant, id, state }: Job) => state === 'available' && waited.has(`${tenant} ${id}`);
+  const unclaimed = ticked.filter(isUnclaimed);
+  const moved = ticked.filter((job) => !isUnclaimed(job));
+  const changed = [...admitted, ...advanced, ...fired.filter((job) => job !== null), ...moved];
+  return { changed, unclaimed, nextAt, more: jobs.length >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0 };
 }
 
 async function tickAll(store: Store, jobs: readonly Job[], now: number): Promise<Job[]> {

@@ -25,14 +25,18 @@ export interface StoreCapabilities {
   parallelFlushes: number;
   /** Whether claims follow rank exactly, or only nearly (sharded stores). */
   ordering: 'strict' | 'relaxed';
+  /** False where jobs can only be claimed by id, as hints name them. @defaultValue true */
+  claimsByRank?: boolean;
   /** Whether `list` may filter by every field of JobFilter. */
   search: boolean;
   /** How much later than the call's answer its events may show up in the log. */
   eventLagMs: number;
+  /** How much longer than a PruneRequest says a finished job may be kept; 0: `prune` removes exactly what it is told. */
+  pruneLagMs: number;
+  /** Whether the store removes what is old by itself, so that `prune` has nothing to do. @defaultValue false */
+  prunesItself?: boolean;
   /** Whether other processes' inserts reach `onWake`. */
   wakesAcrossProcesses: boolean;
-  /** How much longer than a PruneRequest says a finished job may be kept. */
-  pruneLagMs: number;
 }
 
 /** Told when jobs may have become claimable; a hint, never a promise. No queues means: any. */

@@ -58,7 +58,7 @@ export function memoryTransport({ clock, visibilityMs = 30_000 }: MemoryTranspor
   };
 
   return {
-    capabilities: { name: 'memory', ordering: 'tiers' },
+    capabilities: { name: 'memory', ordering: 'tiers', delivers: 'hints' },
     send: async (hints) => {
       for (const hint of hints) {
         sent += 1;

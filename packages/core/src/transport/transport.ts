@@ -1,3 +1,4 @@
+import type { JobRequest } from '../enqueue/envelope.ts';
 import type { Job } from '../job/job.ts';
 
 /** Tells that a job is ready. It may be lost, doubled, late or out of order, and nothing breaks. */
@@ -10,6 +11,10 @@ export interface Hint {
   attempt: number;
   /** How long the hint should wait before it is delivered. */
   delayMs: number;
+  /** What the producer calls its request, where it said so. */
+  requestId?: string;
+  /** The W3C trace that the job belongs to. */
+  traceparent?: string;
 }
 
 /** One hint as received: an id and a receipt, never the payload. */
@@ -19,6 +24,8 @@ export interface Delivery {
   queue: string;
   /** What the transport needs to delete or prolong the message. */
   receipt: string;
+  /** The message came from a foreign producer and has no row yet: it becomes this job first. */
+  adopt?: JobRequest;
 }
 
 export interface ReceiveRequest {
@@ -40,6 +47,8 @@ export interface TransportCapabilities {
   name: string;
   /** Whether jobs arrive by rank, or only tier by tier. */
   ordering: 'strict' | 'tiers';
+  /** Whether receiving claims. Hints can be lost, so whoever delivers them is watched: see docs/adr/0003-hints.md. */
+  delivers: Received['kind'];
 }
 
 export interface Transport {
@@ -53,5 +62,9 @@ export interface Transport {
   extend(delivery: Delivery, ms: number): Promise<void>;
   /** Gives the message back, to be delivered again after `delayMs`. */
   release(delivery: Delivery, delayMs: number): Promise<void>;
+  /** Roughly how many hints of a queue wait to be delivered, where that can be known. */
+  depth?(tenant: string, queue: string): Promise<number>;
+  /** Tells operators of jobs that have died. Best effort: the rows are the dead-letter set. */
+  tellDead?(jobs: readonly Job[]): Promise<void>;
   close(): Promise<void>;
 }

@@ -112,8 +112,8 @@ class SqliteStore implements Store {
       ordering: 'strict',
       search: true,
       eventLagMs: 0,
-      wakesAcrossProcesses: isShared,
       pruneLagMs: 0,
+      wakesAcrossProcesses: isShared,
     };
     this.events = eventLog(link);
     this.reports = reportStore(link);

@@ -31,6 +31,8 @@ interface Spec<O extends Options> {
   notes?: string;
   /** Servers are watched by supervisors and print logs: they exit with 0, 1 or 2 only, and have no --json. */
   isServer?: boolean;
+  /** Whether it has to do with a store. @defaultValue true */
+  usesStore?: boolean;
   /** Answers the exit code where it is another than 0. */
   run(call: { args: string[]; values: Values<O> }, context: Context): Promise<number | undefined>;
 }
@@ -53,10 +55,10 @@ const JSON_OUTPUT = {
 
 /** Describes a command once: parsing, checks and help all come from this. */
 export function command<const O extends Options>(spec: Spec<O>): Command {
-  const { args = '', notes = '', isServer = false } = spec;
+  const { args = '', notes = '', isServer = false, usesStore = true } = spec;
   const own: Options = spec.options ?? {};
-  const options: Options = { ...own, ...STORE, ...own, ...(!isServer && JSON_OUTPUT) };
-  const described = { ...spec, args, notes, isServer, options };
+  const options: Options = { ...own, ...(usesStore && STORE), ...own, ...(!isServer && JSON_OUTPUT) };
+  const described = { ...spec, args, notes, isServer, usesStore, options };
   const run = async (line: readonly string[], io: Io): Promise<number> => {
     const { values, positionals } = parse(described, line);
     checkCount(described, positionals);

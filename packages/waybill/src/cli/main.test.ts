@@ -21,6 +21,7 @@ test('--help lists every command', async () => {
       waybill serve                                  run the server
       waybill dev                                    run the server with a sample worker, and show what happens
       waybill work MODULE                            run a worker on the tasks that an ES module exports
+      waybill cloud                                  run SQS, S3, DynamoDB and EventBridge locally
 
     Jobs
       waybill enqueue TYPE [ARGS-JSON…]              enqueue a job; each argument is one JSON value

@@ -43,7 +43,7 @@ export function readServeOptions(
   };
 }
 
-function readPort(text: string): number {
+export function readPort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new WaybillError('invalid_request', `The port must be a number from 0 to 65535, not '${text}'.`);

@@ -22,8 +22,8 @@ const CAPABILITIES: StoreCapabilities = {
   ordering: 'strict',
   search: true,
   eventLagMs: 0,
-  wakesAcrossProcesses: false,
   pruneLagMs: 0,
+  wakesAcrossProcesses: false,
 };
 
 /** The reference model that property tests compare the real stores with: no index, no cache, nothing to get wrong. */

@@ -3,7 +3,7 @@ import { isFinished, JOB_STATES } from '../../job/job.ts';
 import type { Outcome } from '../../job/outcome.ts';
 import type { LimitRule } from '../../limits/limit.ts';
 import type { ApplyAnswer, Change } from '../../store/apply.ts';
-import type { ClaimRequest } from '../../store/claim.ts';
+import type { ClaimByIdRequest, ClaimRequest } from '../../store/claim.ts';
 import type { NewJob } from '../../store/insert.ts';
 import type { JobKey } from '../../store/query.ts';
 import { advance } from '../advance.ts';
@@ -144,6 +144,8 @@ async function claimAgain(world: World, step: StepOf<'claimAgain'>): Promise<voi
   // Without a job still held, whether the id was used before is not for every store to know.
   const held = await world.listAll(world.model, { tenant, states: ['active'] }, 100);
   if (!held.some((job) => job.claimId === claimId)) return;
+  // A claim is repeated as it was made.
+  if ('ids' in request) return claimIds(world, request);
   await world.both('claim again', async (store) => sorted((await store.claim([{ ...request, now: world.now }]))[0]!));
 }
 
@@ -153,8 +155,13 @@ async function claimById(world: World, { jobs, worker }: StepOf<'claimById'>): P
   // Those of the other tenant are unknown to this one.
   const tenant = keys[0]?.tenant ?? '';
   const lease = { claimId: world.nextClaimId(), workerId: worker, leaseMs: 30_000, now: world.now };
-  world.claims.push({ tenant, queues: [], limit: 0, ...lease });
-  const answers = await world.both('claimById', (store) => store.claimById({ tenant, ids, ...lease }));
+  const request = { tenant, ids, ...lease };
+  world.claims.push(request);
+  await claimIds(world, request);
+}
+
+async function claimIds(world: World, request: ClaimByIdRequest): Promise<void> {
+  const answers = await world.both('claimById', (store) => store.claimById({ ...request, now: world.now }));
   for (const answer of answers) if (answer.status === 'claimed') world.leases.push(answer.job);
 }
 
@@ -277,6 +284,8 @@ async function setPaused(world: World, { do: verb, tenant, queue }: StepOf<'paus
 
 /** Slices may be cut differently; what is gone at the end may not. */
 async function prune(world: World, { keepMs }: StepOf<'prune'>): Promise<void> {
+  // What such a store still has, the model would have lost.
+  if (world.real.capabilities.prunesItself) return;
   const before = world.now - keepMs;
   const request = { finishedBefore: before, deadBefore: before - 10_000, eventsBefore: before, limit: 10 };
   await world.both('prune', async (store) => {

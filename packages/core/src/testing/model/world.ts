@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { JobEvent } from '../../events/job-event.ts';
 import type { Job, JobState } from '../../job/job.ts';
-import type { ClaimRequest } from '../../store/claim.ts';
+import type { ClaimByIdRequest, ClaimRequest } from '../../store/claim.ts';
 import type { FireRequest } from '../../store/crons.ts';
 import type { NewJob } from '../../store/insert.ts';
 import type { JobFilter, JobKey } from '../../store/query.ts';
@@ -41,7 +41,7 @@ export class World {
   readonly jobs: JobKey[] = [];
   /** Rows as claimed: what a worker settles with, however late. */
   readonly leases: Job[] = [];
-  readonly claims: ClaimRequest[] = [];
+  readonly claims: (ClaimRequest | ClaimByIdRequest)[] = [];
   readonly paused = new Set<string>();
   readonly flows: Flow[] = [];
   /** From a node to those that must complete before it. */

@@ -68,12 +68,13 @@ export function testTenants(open: OpenBench): void {
       expect(await bench.read(b)).toEqual(b);
     });
 
-    it('due, prune: see all tenants and keep them apart', async () => {
+    it('due, prune: see all tenants and keep them apart', async ({ skip }) => {
       const bench = await open();
       const { a, b } = await twins(bench, { scheduledAt: bench.now + 1000 });
       await bench.clock.advance(1000);
       const { jobs } = await bench.store.due({ now: bench.now, limit: 10 });
       expect(jobs.map((job) => job.tenant).sort()).toEqual(['a', 'b']);
+      if (bench.store.capabilities.prunesItself) skip('the store removes what is old in its own time');
       await bench.command(a, { do: 'cancel' });
       await bench.outlive();
       await bench.store.prune({ finishedBefore: bench.now, deadBefore: 0, eventsBefore: 0, limit: 10 });

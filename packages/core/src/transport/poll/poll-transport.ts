@@ -54,7 +54,7 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
   }
 
   return {
-    capabilities: { name: 'poll', ordering: 'strict' },
+    capabilities: { name: 'poll', ordering: 'strict', delivers: 'claimed' },
     send: async () => {},
     receive,
     ack: async () => {},

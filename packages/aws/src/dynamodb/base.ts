@@ -1,0 +1,16 @@
+import type { Database } from './database.ts';
+import type { Locks } from './locks.ts';
+import type { LogWriter } from './log-writer.ts';
+import type { QueueBook } from './queue-book.ts';
+import type { Settings } from './settings.ts';
+import type { Wakes } from './wakes.ts';
+
+/** What every verb works with. */
+export interface Base {
+  db: Database;
+  settings: Settings;
+  log: LogWriter;
+  locks: Locks;
+  wakes: Wakes;
+  queues: QueueBook;
+}

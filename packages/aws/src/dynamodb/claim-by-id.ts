@@ -1,0 +1,103 @@
+import { type ClaimAnswer, type ClaimByIdRequest, isFinished } from '@waybill/core';
+import type { Base } from './base.ts';
+import { takeRows } from './claim-rows.ts';
+import { MOST_TRIES, pause, tooContended } from './failures.ts';
+import type { Item } from './items.ts';
+import { jobKey } from './keys.ts';
+import { gateOf, readGates } from './queue-gate.ts';
+import { readRows, toJob } from './read.ts';
+import { stateOf } from './rows.ts';
+
+/** Hints are often late or doubled, so rows are read cheaply first and exactly where that matters. */
+export async function claimById(base: Base, request: ClaimByIdRequest): Promise<ClaimAnswer[]> {
+  const { tenant } = request;
+  const ids = [...new Set(request.ids)];
+  const answers = new Map<string, ClaimAnswer>();
+  let open = ids;
+  for (let round = 0; open.length > 0; round++) {
+    if (round > MOST_TRIES) throw tooContended(`The job ${open[0]}`);
+    const rows = await readRows(
+      base,
+      open.map((id) => jobKey(tenant, id)),
+      { strong: round > 0 },
+    );
+    open = await answerAll(base, request, open, rows, answers, round > 0);
+    if (round > 0 && open.length > 0) await pause(Math.min(round, 4));
+  }
+  return request.ids.map((id) => answers.get(id)!);
+}
+
+/** Fills in what can be said by these rows; answers the ids that must be read again. */
+async function answerAll(
+  base: Base,
+  request: ClaimByIdRequest,
+  ids: readonly string[],
+  rows: readonly (Item | undefined)[],
+  answers: Map<string, ClaimAnswer>,
+  isExact: boolean,
+): Promise<string[]> {
+  const again: string[] = [];
+  const byQueue = new Map<string, [id: string, row: Item][]>();
+  for (const [index, id] of ids.entries()) {
+    const answer = await refusal(base, rows[index], request);
+    if (answer === null) {
+      const queue = rows[index]!['q'] as string;
+      byQueue.set(queue, [...(byQueue.get(queue) ?? []), [id, rows[index]!]]);
+    } else if (isExact || answer.status === 'finished' || answer.status === 'claimed') answers.set(id, answer);
+    else again.push(id);
+  }
+  const items = await readGates(base, request.tenant, [...byQueue.keys()]);
+  for (const [queue, entries] of byQueue) {
+    const rest = await base.locks.run([`queue ${request.tenant} ${queue}`], () =>
+      takeById(base, request, queue, items.get(queue), entries, answers, isExact),
+    );
+    again.push(...rest);
+  }
+  return again;
+}
+
+async function takeById(
+  base: Base,
+  request: ClaimByIdRequest,
+  queue: string,
+  item: Item | undefined,
+  entries: readonly [id: string, row: Item][],
+  answers: Map<string, ClaimAnswer>,
+  isExact: boolean,
+): Promise<string[]> {
+  const gate = await gateOf(base, request.tenant, queue, item, request.now);
+  if (gate.isPaused) {
+    for (const [id] of entries) answers.set(id, { status: 'paused' });
+    return [];
+  }
+  const within = entries.slice(0, Math.min(gate.room, entries.length));
+  for (const [id] of entries.slice(within.length)) answers.set(id, { status: 'parked' });
+  const taken = await takeRows(
+    base,
+    within.map(([, row]) => row),
+    gate,
+    request,
+  );
+  const again: string[] = [];
+  for (const [index, [id, row]] of within.entries()) {
+    const job = taken.jobs[index];
+    if (job) answers.set(id, { status: 'claimed', job });
+    else if (isExact && hasExpired(row, request.now)) answers.set(id, { status: 'not_due' });
+    else again.push(id);
+  }
+  return again;
+}
+
+const hasExpired = (row: Item, now: number): boolean => 'ex' in row && (row['ex'] as number) <= now;
+
+/** Why a row cannot be claimed, or that it is held by this very claim; null: it can, as far as the row says. */
+async function refusal(base: Base, row: Item | undefined, request: ClaimByIdRequest): Promise<ClaimAnswer | null> {
+  if (!row) return { status: 'unknown' };
+  const state = stateOf(row);
+  if (isFinished(state)) return { status: 'finished' };
+  if (state === 'active') {
+    return row['ck'] === request.claimId ? { status: 'claimed', job: await toJob(base, row) } : { status: 'held' };
+  }
+  if (state !== 'available') return { status: 'not_due' };
+  return 'lk' in row && !('hs' in row) ? { status: 'parked' } : null;
+}

@@ -1,0 +1,110 @@
+import type { CronRecord, DueAnswer, DueQuery, Job } from '@waybill/core';
+import type { Base } from './base.ts';
+import { all, atMost, equals, more } from './conditions.ts';
+import { cronOf } from './crons.ts';
+import { inParallel } from './database.ts';
+import { type Item, keyOf } from './items.ts';
+import { duePartition, partsOf } from './keys.ts';
+import { admit } from './limits.ts';
+import { readRows, toJobs } from './read.ts';
+import { finishBatch } from './staging.ts';
+
+/** Alarms looked at by one call, as a multiple of what is asked for: crons, limits and jobs share the index. */
+const LOOK_AHEAD = 2;
+const FEW = 10;
+
+const kindOf = (entry: Item): string => {
+  const { pk, sk } = keyOf(entry);
+  return pk.startsWith('T#') ? sk.slice(0, 1) : pk.slice(0, 1);
+};
+
+/** What waits for its moment. Alarms may ring early, so the items themselves say what is due. */
+export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnswer> {
+  const rung = await ringing(base, now, limit);
+  const admitted: Job[] = [];
+  for (const entry of rung.filter((one) => kindOf(one) === 'L')) {
+    const [tenant, key] = partsOf(keyOf(entry).pk) as [string, string];
+    admitted.push(...(await admit(base, { tenant, key })));
+  }
+  for (const entry of rung.filter((one) => kindOf(one) === 'B')) {
+    await finishBatch(base, partsOf(keyOf(entry).pk)[0]!);
+  }
+  const jobs = await dueJobs(base, rung, now, limit);
+  const crons = await dueCrons(base, rung, now, limit);
+  const later = await nextAlarm(base, now);
+  const moments = [jobs.next, crons.next, later].filter((moment) => moment !== null);
+  return {
+    jobs: jobs.due,
+    crons: crons.due,
+    admitted,
+    nextAt: moments.length === 0 ? null : Math.min(...moments),
+  };
+}
+
+/** Entries whose moment has come, earliest first. */
+async function ringing(base: Base, now: number, limit: number): Promise<Item[]> {
+  const shards = Array.from({ length: base.settings.dueShards }, (_, shard) => duePartition(shard));
+  const most = LOOK_AHEAD * limit + FEW;
+  const found = await inParallel(shards, (shard) =>
+    base.db.queryAll({ index: 'due', where: all(equals('dp', shard), atMost('dn', now)), limit: most }, most),
+  );
+  return found.flat().sort((a, b) => (a['dn'] as number) - (b['dn'] as number));
+}
+
+interface Come<T> {
+  due: T[];
+  /** The moment of the first that was not answered. */
+  next: number | null;
+}
+
+async function dueJobs(base: Base, rung: readonly Item[], now: number, limit: number): Promise<Come<Job>> {
+  const rows = await readRows(base, rung.filter((entry) => kindOf(entry) === 'J').map(keyOf));
+  const alive = rows.filter((row) => row !== undefined);
+  const early = alive.filter((row) => row['nx'] !== undefined && (row['nx'] as number) > now);
+  await inParallel(early, (row) => moveAlarm(base, row));
+  const come = alive.filter((row) => row['nx'] !== undefined && (row['nx'] as number) <= now).sort(byMoment);
+  const moments = [...come.slice(limit, limit + 1), ...early].map((row) => row['nx'] as number);
+  const jobs = (await toJobs(base, come.slice(0, limit))).filter((job) => job !== null);
+  return { due: jobs, next: moments.length === 0 ? null : Math.min(...moments) };
+}
+
+const byMoment = (a: Item, b: Item): number => (a['nx'] as number) - (b['nx'] as number);
+
+/** It rang too early, as heartbeats leave it where it was. */
+async function moveAlarm(base: Base, row: Item): Promise<void> {
+  const isAsRead = all(equals('vr', row['vr']!), equals('nx', row['nx']!), equals('dn', row['dn'] ?? null));
+  await base.db.write({ update: keyOf(row), change: { set: { dn: row['nx']! } }, if: isAsRead });
+}
+
+async function dueCrons(base: Base, rung: readonly Item[], now: number, limit: number): Promise<Come<CronRecord>> {
+  const items = await base.db.getAll(rung.filter((entry) => kindOf(entry) === 'C').map(keyOf));
+  const crons = items.filter((item) => item !== undefined).map(cronOf);
+  const waiting = crons.filter((cron) => cron.enabled && cron.nextAt !== null).sort((a, b) => a.nextAt! - b.nextAt!);
+  const come = waiting.filter((cron) => cron.nextAt! <= now);
+  const moments = waiting.filter((cron) => !come.slice(0, limit).includes(cron)).map((cron) => cron.nextAt!);
+  return { due: come.slice(0, limit), next: moments.length === 0 ? null : Math.min(...moments) };
+}
+
+/** When the next one rings. The few first are looked at, since an early alarm would cut short everybody's sleep. */
+async function nextAlarm(base: Base, now: number): Promise<number | null> {
+  const shards = Array.from({ length: base.settings.dueShards }, (_, shard) => duePartition(shard));
+  const pages = await inParallel(shards, (shard) =>
+    base.db.query({ index: 'due', where: all(equals('dp', shard), more('dn', now)), limit: FEW }),
+  );
+  const entries = pages.flatMap(({ items }) => items).sort((a, b) => (a['dn'] as number) - (b['dn'] as number));
+  const first = entries.slice(0, FEW);
+  const jobs = first.filter((entry) => kindOf(entry) === 'J');
+  const rows = await readRows(base, jobs.map(keyOf), { strong: false });
+  const moments = first.flatMap((entry) => {
+    const place = jobs.indexOf(entry);
+    const row = rows[place];
+    if (place < 0) return [entry['dn'] as number];
+    // A row that is gone or finished has left the index too, sooner or later.
+    return row?.['nx'] === undefined ? [] : [Math.max(row['nx'] as number, entry['dn'] as number)];
+  });
+  const beyond = pages.some(({ last }) => last) || entries.length > FEW ? [first.at(-1)!['dn'] as number] : [];
+  return [...moments, ...beyond].reduce<number | null>(
+    (least, one) => (least === null ? one : Math.min(least, one)),
+    null,
+  );
+}

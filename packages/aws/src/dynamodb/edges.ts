@@ -1,0 +1,31 @@
+import type { InsertGroup } from '@waybill/core';
+import { absent } from './conditions.ts';
+import { type GroupView, tenantOf } from './group-view.ts';
+import { present } from './items.ts';
+import { inKey, nodeKey, outKey } from './keys.ts';
+import type { Write } from './writes.ts';
+
+/** An edge is two items: one to find a parent's children by, one to find what a child waits for. */
+export function edgeWrites(group: InsertGroup, { completed }: GroupView): Write[] {
+  const tenant = tenantOf(group);
+  const seen = new Set<string>();
+  return (group.edges ?? []).flatMap(({ parent, child }, position): Write[] => {
+    const name = JSON.stringify([parent, child]);
+    if (seen.has(name)) return [];
+    seen.add(name);
+    // A parent that has been advanced already will not be looked at again.
+    const own = present({ ...inKey(tenant, child, position, parent), p: parent, m: completed.has(parent) });
+    return [{ put: own }, { put: { ...outKey(tenant, parent, child), c: child, o: position } }];
+  });
+}
+
+/** A staged group writes its edges ahead; one that was met meanwhile must not come back as unmet. */
+export const onlyIfNew = (writes: readonly Write[]): Write[] =>
+  writes.map((write) => ({ ...write, if: absent() }) as Write);
+
+/** Who belongs to a workflow; the rows say whether they have finished. */
+export function nodeWrites({ jobs }: InsertGroup): Write[] {
+  return jobs.flatMap(({ job }) =>
+    job.workflowId === null ? [] : [{ put: { ...nodeKey(job.tenant, job.workflowId, job.id), j: job.id } }],
+  );
+}

@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { WaybillError } from '@waybill/core';
+
+const THROTTLED = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+  'Throttling',
+  'LimitExceededException',
+]);
+
+/** Somebody else writes the same items at this moment. */
+const CONTENDED = new Set(['TransactionConflictException', 'TransactionInProgressException']);
+
+/** The request may have taken effect or not. */
+const UNCERTAIN = new Set([
+  'InternalServerError',
+  'ServiceUnavailable',
+  'TimeoutError',
+  'RequestTimeout',
+  'AbortError',
+  'NetworkingError',
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
+const REASONS_TO_WAIT = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
+
+interface Failure {
+  name?: string;
+  code?: string;
+  $metadata?: { httpStatusCode?: number };
+  CancellationReasons?: { Code?: string }[];
+}
+
+export type FailureKind = 'throttled' | 'contended' | 'uncertain' | 'final';
+
+export function kindOf(reason: unknown): FailureKind {
+  const { name = '', code = '', $metadata, CancellationReasons } = reason as Failure;
+  if (THROTTLED.has(name)) return 'throttled';
+  if (CONTENDED.has(name)) return 'contended';
+  if (name === 'TransactionCanceledException') {
+    const codes = (CancellationReasons ?? []).map(({ Code }) => Code ?? 'None');
+    // A condition that failed is an answer, whatever else was in the way.
+    if (codes.includes('ConditionalCheckFailed')) return 'final';
+    if (codes.some((one) => one.startsWith('Thrott') || one.startsWith('Provisioned'))) return 'throttled';
+    return codes.some((one) => REASONS_TO_WAIT.has(one)) ? 'contended' : 'final';
+  }
+  if (UNCERTAIN.has(name) || UNCERTAIN.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500) return 'uncertain';
+  return 'final';
+}
+
+const TRIES = 9;
+const FIRST_DELAY_MS = 20;
+const LONGEST_DELAY_MS = 1000;
+
+/** With jitter, so that those who collided do not meet again. */
+export const pause = (round: number): Promise<void> =>
+  delay(Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** round));
+
+/** Makes a request again while that may help, at most a few times. Tells when it may have taken effect already. */
+export async function withPatience<T>(request: () => Promise<T>, onUncertain?: () => void): Promise<T> {
+  for (let round = 0; ; round++) {
+    try {
+      return await request();
+    } catch (reason) {
+      const kind = kindOf(reason);
+      if (kind === 'final') throw reason;
+      if (kind === 'uncertain') onUncertain?.();
+      if (round + 1 >= TRIES) throw exhausted(kind, reason);
+      await pause(round);
+    }
+  }
+}
+
+function exhausted(kind: FailureKind, cause: unknown): WaybillError {
+  if (kind === 'uncertain') return new WaybillError('unavailable', 'DynamoDB does not answer.', { cause });
+  return new WaybillError('resource_exhausted', 'DynamoDB refused the request again and again: it is overloaded.', {
+    cause,
+    hint: 'Spread the load over more shards, or raise the capacity of the table and its indexes.',
+  });
+}
+
+/** Tries of a compare-and-set that somebody else was faster at, before it is given up. */
+export const MOST_TRIES = 30;
+
+/** A compare-and-set that never got its turn, though every request was answered. */
+export const tooContended = (what: string): WaybillError =>
+  new WaybillError('resource_exhausted', `${what} is changed by too many at once.`);

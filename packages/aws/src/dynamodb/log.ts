@@ -1,0 +1,192 @@
+import {
+  type EventFilter,
+  type EventPage,
+  type EventQuery,
+  type JobEvent,
+  type LoggedEvent,
+  WaybillError,
+} from '@waybill/core';
+import type { Base } from './base.ts';
+import { all, between, equals } from './conditions.ts';
+import { decodeEntries } from './event-codec.ts';
+import { type Item, type Key, number, text } from './items.ts';
+import { bucketOf, bucketPk, confirmSk, firstOf, headKey, jobKey, positionSk, progressKey } from './keys.ts';
+import { confirmation, markOf, ORPHANED_AFTER_MS } from './log-writer.ts';
+import { isGone } from './rows.ts';
+
+const PROGRESS_SOURCE = 'worker';
+/** Segments looked at by one call, so that a filter that lets little through does not take for ever. */
+const SEGMENTS_PER_READ = 200;
+
+/** The next event to look at: the segment, and the place among its events. */
+interface Position {
+  segment: number;
+  index: number;
+}
+
+/** How far the log goes, and where its oldest segment that may be kept is. */
+interface Head {
+  newest: number;
+  oldest: number;
+  drawnAt: number;
+}
+
+export async function endOfLog(base: Base): Promise<string> {
+  const { newest } = await readHead(base);
+  return formatCursor({ segment: newest + 1, index: 0 });
+}
+
+export async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery): Promise<EventPage> {
+  const from = after === undefined ? null : parseCursor(after);
+  const head = await readHead(base);
+  const start = from && from.segment >= head.oldest ? from : { segment: head.oldest, index: 0 };
+  const page: EventPage = {
+    events: [],
+    cursor: formatCursor(from && from.segment > head.newest ? from : start),
+    atEnd: true,
+    missed: from !== null && from.segment < head.oldest,
+  };
+  const last = Math.min(head.newest, start.segment + SEGMENTS_PER_READ - 1);
+  if (start.segment > last) return page;
+  for (let bucket = bucketOf(start.segment); firstOf(bucket) <= last; bucket++) {
+    const segments = await readBucket(
+      base,
+      Math.max(start.segment, firstOf(bucket)),
+      Math.min(last, firstOf(bucket + 1) - 1),
+    );
+    for (const segment of segments) {
+      const events = await eventsOf(base, segment, head);
+      // Somebody is still writing there, so nothing behind it may be read: it would be passed over.
+      if (events === 'open') return { ...page, cursor: formatCursor(placeAt(start, segment.position)) };
+      if (events === 'gone') page.missed ||= from !== null;
+      else if (isFull(page, events, placeAt(start, segment.position), filter, limit, head)) return page;
+      page.cursor = formatCursor({ segment: segment.position + 1, index: 0 });
+    }
+  }
+  return { ...page, atEnd: last >= head.newest };
+}
+
+const placeAt = (start: Position, segment: number): Position =>
+  segment === start.segment ? start : { segment, index: 0 };
+
+/** Adds what the filter lets through; true when the page has all it can hold. */
+function isFull(
+  page: EventPage,
+  events: readonly JobEvent[],
+  from: Position,
+  filter: EventFilter,
+  limit: number,
+  head: Head,
+): boolean {
+  for (let index = from.index; index < events.length; index++) {
+    const event = events[index]!;
+    if (!passes(event, filter)) continue;
+    const isLast = index === events.length - 1;
+    const next = isLast ? { segment: from.segment + 1, index: 0 } : { segment: from.segment, index: index + 1 };
+    const logged: LoggedEvent = { ...event, cursor: formatCursor(next) };
+    page.events.push(logged);
+    page.cursor = logged.cursor;
+    page.atEnd = isLast && from.segment === head.newest;
+    if (page.events.length >= limit) return true;
+  }
+  page.atEnd = true;
+  return false;
+}
+
+async function readHead({ db }: Base): Promise<Head> {
+  const item = (await db.get(headKey)) ?? {};
+  return { newest: number(item, 'n') ?? 0, oldest: number(item, 'lo') ?? 1, drawnAt: number(item, 'at') ?? 0 };
+}
+
+/** A position that was drawn, and what stands there. */
+interface Segment {
+  position: number;
+  item: Item | undefined;
+  confirmed: Item | undefined;
+  /** When the position was certainly drawn already; null: nothing tells. */
+  drawnBy: number | null;
+}
+
+async function readBucket({ db }: Base, from: number, to: number): Promise<Segment[]> {
+  const pk = bucketPk(bucketOf(from));
+  const items = await db.queryAll({ where: all(equals('pk', pk), between('sk', positionSk(from), confirmSk(to))) });
+  const found = new Map(items.map((item) => [item['sk'] as string, item]));
+  const segments: Segment[] = [];
+  let drawnBy: number | null = null;
+  for (let position = to; position >= from; position--) {
+    const item = found.get(positionSk(position));
+    drawnBy = (item && number(item, 'at')) ?? drawnBy;
+    segments.unshift({ position, item, confirmed: found.get(confirmSk(position)), drawnBy });
+  }
+  return segments;
+}
+
+async function eventsOf(base: Base, segment: Segment, head: Head): Promise<JobEvent[] | 'open' | 'gone'> {
+  const { item, confirmed, drawnBy } = segment;
+  const now = base.settings.clock.now();
+  if (!item) {
+    // Drawn by somebody who died before writing, or who is about to write.
+    return now - (drawnBy ?? head.drawnAt) < ORPHANED_AFTER_MS ? 'open' : [];
+  }
+  if (isGone(item, now)) return 'gone';
+  const entries = decodeEntries(item['b'] as string);
+  if (confirmed) return trueOnes(entries, lostIn(confirmed));
+  if (now - (item['at'] as number) < ORPHANED_AFTER_MS) return 'open';
+  return trueOnes(entries, await settleOrphan(base, segment.position, entries, item['x'] as number));
+}
+
+const lostIn = (confirmed: Item): Set<number> =>
+  new Set((text(confirmed, 'no') ?? '').split(' ').filter(Boolean).map(Number));
+
+const trueOnes = (entries: JobEvent[][], lost: ReadonlySet<number>): JobEvent[] =>
+  entries.filter((_, place) => !lost.has(place)).flat();
+
+/** The writer died: whatever has its mark in the row is true. */
+async function settleOrphan(base: Base, position: number, entries: JobEvent[][], x: number): Promise<Set<number>> {
+  const rows = await base.db.getAll(entries.map(([first]) => markedBy(first!)));
+  const lost = entries.flatMap((_, place) => (hasMark(rows[place], markOf(position, place)) ? [] : [place]));
+  await base.db.write(confirmation(position, lost, x));
+  base.settings.logger.warn({ position, lost: lost.length }, 'a segment of the log had lost its writer');
+  return new Set(lost);
+}
+
+/** What a run reports of itself does not touch its row. */
+const markedBy = ({ source, tenant, jobId }: JobEvent): Key =>
+  source === PROGRESS_SOURCE ? progressKey(tenant, jobId) : jobKey(tenant, jobId);
+
+export const hasMark = (row: Item | undefined, mark: string): boolean =>
+  ((row?.['ev'] as readonly string[] | undefined) ?? []).includes(mark);
+
+/** Notes that what has expired is no more, so that nobody looks for it. */
+export async function forgetOldSegments(base: Base): Promise<void> {
+  const head = await readHead(base);
+  const now = base.settings.clock.now();
+  let oldest = head.oldest;
+  while (oldest <= head.newest) {
+    const end = Math.min(head.newest, firstOf(bucketOf(oldest) + 1) - 1);
+    const segments = await readBucket(base, oldest, end);
+    const kept = segments.find(({ item, drawnBy }) =>
+      item ? !isGone(item, now) : now - (drawnBy ?? head.drawnAt) < base.settings.retention.eventsMs,
+    );
+    oldest = kept?.position ?? end + 1;
+    if (kept) break;
+  }
+  if (oldest > head.oldest) await base.db.write({ update: headKey, change: { set: { lo: oldest } } });
+}
+
+function passes(event: JobEvent, { tenant, types, queues, jobIds }: EventFilter): boolean {
+  if (tenant !== undefined && event.tenant !== tenant) return false;
+  if (types && !types.includes(event.type)) return false;
+  if (queues && !queues.includes(event.queue)) return false;
+  return !jobIds || jobIds.includes(event.jobId);
+}
+
+const formatCursor = ({ segment, index }: Position): string => (index === 0 ? `${segment}` : `${segment}.${index}`);
+
+const CURSOR = /^([0-9]{1,15})(?:\.([0-9]{1,9}))?$/;
+
+function parseCursor(cursor: string): Position {
+  const match = CURSOR.exec(cursor);
+  if (!match) throw new WaybillError('invalid_request', 'The event cursor was not made by this store.');
+  return { segment: Number(match[1]), index: Number(match[2] ?? 0) };
+}

@@ -1,0 +1,70 @@
+import type {
+  CronStore,
+  EventLog,
+  LimitStore,
+  QueueStore,
+  ReportStore,
+  WorkerStore,
+  WorkflowStore,
+} from '@waybill/core';
+import type { Base } from './base.ts';
+import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
+import { getLimit, setLimit } from './limits.ts';
+import { endOfLog, readEvents } from './log.ts';
+import { moveWorkflow } from './move-workflow.ts';
+import { listQueues, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
+import { addReports, getProgress } from './reports.ts';
+import { beat, direct, listWorkers } from './workers.ts';
+import { getWorkflow, listWorkflows, meet, parentsOf, UnfinishedNodes, waiting } from './workflows.ts';
+
+// The small groups of the seam, each with its verbs bound to one table.
+
+export const eventLog = (base: Base): EventLog => ({
+  read: (query) => readEvents(base, query),
+  end: () => endOfLog(base),
+});
+
+export const queueStore = (base: Base): QueueStore => ({
+  list: (tenant) => listQueues(base, tenant),
+  stats: (tenant, name, { atMost }) => queueStats(base, tenant, name, atMost),
+  setPaused: (tenant, name, paused) => setPaused(base, tenant, name, paused),
+  setKeep: (tenant, name, keep) => setKeep(base, tenant, name, keep),
+  setLimit: (tenant, name, limit) => setQueueLimit(base, tenant, name, limit),
+});
+
+export const limitStore = (base: Base): LimitStore => ({
+  set: (tenant, key, rule) => setLimit(base, tenant, key, rule),
+  get: (tenant, key) => getLimit(base, tenant, key),
+});
+
+export function workflowStore(base: Base): WorkflowStore {
+  const unfinished = new UnfinishedNodes();
+  return {
+    get: (tenant, id) => getWorkflow(base, tenant, id),
+    list: (query) => listWorkflows(base, query),
+    meet: (parents) => meet(base, parents),
+    waiting: (parents) => waiting(base, parents),
+    parents: (children) => parentsOf(base, children),
+    hasUnfinished: (tenant, id) => unfinished.has(base, tenant, id),
+    move: (request) => moveWorkflow(base, request),
+  };
+}
+
+export const reportStore = (base: Base): ReportStore => ({
+  add: (requests) => addReports(base, requests),
+  get: (keys) => getProgress(base, keys),
+});
+
+export const workerStore = (base: Base): WorkerStore => ({
+  beat: (request) => beat(base, request),
+  direct: (tenant, id, directive) => direct(base, tenant, id, directive),
+  list: (tenant) => listWorkers(base, tenant),
+});
+
+export const cronStore = (base: Base): CronStore => ({
+  put: (cron) => putCron(base, cron),
+  get: (tenant, name) => getCron(base, tenant, name),
+  list: (tenant) => listCrons(base, tenant),
+  remove: (tenant, name) => removeCron(base, tenant, name),
+  fire: (request) => fireCron(base, request),
+});

@@ -1,0 +1,108 @@
+import { claimed, freeSlots, type Job, type LimitRule, type Window } from '@waybill/core';
+import type { Base } from './base.ts';
+import { equals } from './conditions.ts';
+import { type Item, number, present } from './items.ts';
+import { gateKey, jobKey, queueKey } from './keys.ts';
+import { ruleOf, windowOf, windowText } from './limit-items.ts';
+import { readRows } from './read.ts';
+import { stateOf } from './rows.ts';
+import type { Write } from './writes.ts';
+
+/** Who runs under a queue's limit stands in one item, so there is a bound. */
+export const MOST_CONCURRENT = 5000;
+
+/**
+ * What a queue lets through. Runs are noted when they begin and never crossed out by whoever ends them: before a queue
+ * counts as full, the rows are asked. So ends cost nothing, and no crash can leave a place taken for ever.
+ */
+export interface Gate {
+  isPaused: boolean;
+  isForgetful: boolean;
+  shards: number;
+  room: number;
+  limited: Limited | null;
+}
+
+interface Limited {
+  tenant: string;
+  queue: string;
+  rule: LimitRule;
+  version: number;
+  window: Window;
+  running: string[];
+}
+
+const UNLIMITED = Number.POSITIVE_INFINITY;
+
+/** As they are now: a pause holds for every claim that begins after it was answered. */
+export async function readGates(
+  base: Base,
+  tenant: string,
+  queues: readonly string[],
+): Promise<Map<string, Item | undefined>> {
+  const items = await base.db.getAll(queues.map((name) => queueKey(tenant, name)));
+  return new Map(queues.map((name, index) => [name, items[index]]));
+}
+
+export async function gateOf(
+  base: Base,
+  tenant: string,
+  queue: string,
+  item: Item | undefined,
+  now: number,
+): Promise<Gate> {
+  const shards = base.queues.shardsOf(queue, item);
+  const isPaused = item !== undefined && 'pa' in item;
+  const isForgetful = item !== undefined && 'kn' in item;
+  const rule = item ? ruleOf(item) : null;
+  base.queues.noteLimited(tenant, queue, rule !== null);
+  base.queues.noteKeep(tenant, queue, item);
+  if (rule === null || isPaused) return { isPaused, isForgetful, shards, room: UNLIMITED, limited: null };
+  const found = (await base.db.get(gateKey(tenant, queue))) ?? {};
+  const running = await stillRunning(base, tenant, (found['ru'] as readonly string[] | undefined) ?? []);
+  const limited = { tenant, queue, rule, version: number(found, 'v') ?? 0, window: windowOf(found), running };
+  return { isPaused, isForgetful, shards, room: roomOf(limited, now), limited };
+}
+
+function roomOf({ rule, running, window }: Limited, now: number): number {
+  // A queue gives nothing out before the claim, so nobody holds a place without running.
+  return freeSlots(rule, { holders: running.length, unclaimed: 0, window }, now);
+}
+
+const nameOf = (id: string, run: number): string => `${id}.${run}`;
+
+async function stillRunning(base: Base, tenant: string, names: readonly string[]): Promise<string[]> {
+  const rows = await readRows(
+    base,
+    names.map((name) => jobKey(tenant, name.slice(0, name.lastIndexOf('.')))),
+  );
+  return names.filter((name, index) => {
+    const row = rows[index];
+    return row && stateOf(row) === 'active' && name.endsWith(`.${row['rn']}`);
+  });
+}
+
+/** Goes into the transaction that begins the runs. */
+export function startUnder(
+  { rule, running, window, version, tenant, queue }: Limited,
+  jobs: readonly Job[],
+  now: number,
+): Write {
+  const names = [...running, ...jobs.map(({ id, run }) => nameOf(id, run))];
+  const use = claimed(rule, { holders: running.length, unclaimed: 0, window }, jobs.length, now);
+  return gateWrite(tenant, queue, version, names, use.window);
+}
+
+export function gateWrite(
+  tenant: string,
+  queue: string,
+  version: number,
+  running: readonly string[],
+  window: Window,
+): Write {
+  const item = present({ ...gateKey(tenant, queue), v: version + 1, ru: running, wi: windowText(window) });
+  return { put: item, if: equals('v', version === 0 ? null : version) };
+}
+
+/** The same names, for those that run when a limit is set. */
+export const runNames = (jobs: readonly Job[]): string[] => jobs.map(({ id, run }) => nameOf(id, run));

@@ -1,0 +1,152 @@
+import {
+  type Job,
+  type LimitRule,
+  type QueueInfo,
+  type QueueKeep,
+  type QueueStats,
+  rankOf,
+  WaybillError,
+} from '@waybill/core';
+import type { Base } from './base.ts';
+import { all, begins, equals } from './conditions.ts';
+import { MOST_TRIES, pause, tooContended } from './failures.ts';
+import { type Item, number, partsOfKey } from './items.ts';
+import { gateKey, queueKey, tenantPk } from './keys.ts';
+import { ruleOf, ruleText, windowOf, windowUnder } from './limit-items.ts';
+import { inChunks } from './list.ts';
+import { gateWrite, MOST_CONCURRENT, runNames } from './queue-gate.ts';
+import type { Update } from './writes.ts';
+
+/** Rows looked at to count a queue by state; a longer queue answers what it has found by then. */
+const MOST_LOOKED_AT = 10_000;
+
+/** The queues of a tenant, or those that are named, known or not. */
+export async function queueItems(
+  { db }: Base,
+  tenant: string,
+  names?: readonly string[],
+): Promise<Map<string, Item | undefined>> {
+  if (names) {
+    const unique = [...new Set(names)];
+    const items = await db.getAll(unique.map((name) => queueKey(tenant, name)));
+    return new Map(unique.map((name, index) => [name, items[index]]));
+  }
+  const items = await db.queryAll({ where: all(equals('pk', tenantPk(tenant)), begins('sk', 'Q#')) });
+  return new Map(items.map((item) => [partsOfKey(item)[1], item]));
+}
+
+const infoOf = (tenant: string, name: string, item: Item | undefined): QueueInfo => ({
+  tenant,
+  name,
+  paused: item !== undefined && 'pa' in item,
+  keep: item !== undefined && 'kn' in item ? 'none' : 'all',
+  limit: item ? ruleOf(item) : null,
+});
+
+export async function listQueues(base: Base, tenant: string): Promise<QueueInfo[]> {
+  const items = await queueItems(base, tenant);
+  return [...items].map(([name, item]) => infoOf(tenant, name, item)).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export async function queueStats(base: Base, tenant: string, name: string, atMost: number): Promise<QueueStats | null> {
+  const item = await base.db.get(queueKey(tenant, name));
+  if (!item) return null;
+  const jobs = await jobsOf(base, tenant, name);
+  const counted = (test: (job: Job) => boolean): number => Math.min(atMost, jobs.filter(test).length);
+  const inState = (state: Job['state']): number => counted((job) => job.state === state);
+  const ready = jobs.filter((job) => job.rank !== null);
+  const first = ready.reduce<Job | null>((least, job) => (least === null || isBefore(job, least) ? job : least), null);
+  return {
+    ...infoOf(tenant, name, item),
+    available: counted((job) => job.rank !== null),
+    parked: counted((job) => job.state === 'available' && job.rank === null),
+    scheduled: inState('scheduled'),
+    retryable: inState('retryable'),
+    pending: inState('pending'),
+    active: inState('active'),
+    completed: number(item, 'tc') ?? 0,
+    cancelled: number(item, 'tk') ?? 0,
+    discarded: number(item, 'td') ?? 0,
+    oldestAt: first?.enqueuedAt ?? null,
+  };
+}
+
+const isBefore = (a: Job, b: Job): boolean => rankOf(a.priority, a.seq) < rankOf(b.priority, b.seq);
+
+async function jobsOf(base: Base, tenant: string, queue: string): Promise<Job[]> {
+  const found: Job[] = [];
+  for await (const chunk of inChunks(base, { tenant, queues: [queue] }, undefined, () => MOST_LOOKED_AT)) {
+    found.push(...chunk.flatMap(([, job]) => job ?? []));
+    if (found.length >= MOST_LOOKED_AT) break;
+  }
+  return found;
+}
+
+export async function setPaused(base: Base, tenant: string, name: string, paused: boolean): Promise<QueueInfo> {
+  return change(base, tenant, name, paused ? { set: { pa: 1 } } : { remove: ['pa'] }, paused);
+}
+
+export async function setKeep(base: Base, tenant: string, name: string, keep: QueueKeep): Promise<QueueInfo> {
+  const update = keep === 'none' ? { set: { kn: 1 } } : { remove: ['kn'] };
+  const info = await change(base, tenant, name, update, keep === 'none');
+  base.queues.noteKeep(tenant, name, info.keep === 'none' ? { kn: 1 } : undefined);
+  return info;
+}
+
+export async function setQueueLimit(
+  base: Base,
+  tenant: string,
+  name: string,
+  limit: LimitRule | null,
+): Promise<QueueInfo> {
+  if ((limit?.concurrency ?? 0) > MOST_CONCURRENT) {
+    throw new WaybillError(
+      'unsupported',
+      `On DynamoDB a queue runs at most ${MOST_CONCURRENT} jobs at once by a limit.`,
+    );
+  }
+  const before = await base.db.get(queueKey(tenant, name));
+  if (before || limit) await countRunning(base, tenant, name, before ? ruleOf(before) : null, limit);
+  const rule = ruleText(limit);
+  const info = await change(
+    base,
+    tenant,
+    name,
+    rule === null ? { remove: ['ru'] } : { set: { ru: rule } },
+    limit !== null,
+  );
+  base.queues.noteLimited(tenant, name, limit !== null);
+  return info;
+}
+
+/** Runs are noted only while there is a limit, so a first one begins with those under way. */
+async function countRunning(base: Base, tenant: string, name: string, was: LimitRule | null, rule: LimitRule | null) {
+  for (let round = 0; round < MOST_TRIES; round++) {
+    const found = (await base.db.get(gateKey(tenant, name))) ?? {};
+    const noted = (found['ru'] as readonly string[] | undefined) ?? [];
+    const running = was === null && rule !== null ? await runningIn(base, tenant, name) : noted;
+    const window = windowUnder(rule, was, windowOf(found));
+    const write = gateWrite(tenant, name, number(found, 'v') ?? 0, running, window);
+    if (await base.db.writeOnce(write)) return;
+    await pause(Math.min(round, 4));
+  }
+  throw tooContended(`The queue ${name}`);
+}
+
+const runningIn = async (base: Base, tenant: string, name: string): Promise<string[]> =>
+  runNames((await jobsOf(base, tenant, name)).filter((job) => job.state === 'active'));
+
+/** Undoing what was never done makes no queue. */
+async function change(
+  base: Base,
+  tenant: string,
+  name: string,
+  update: Update,
+  makesQueue: boolean,
+): Promise<QueueInfo> {
+  const key = queueKey(tenant, name);
+  if (!makesQueue && !(await base.db.get(key))) return infoOf(tenant, name, undefined);
+  const written = await base.db.write({ update: key, change: update });
+  base.wakes.queue(name);
+  return infoOf(tenant, name, written.ok ? written.item : undefined);
+}

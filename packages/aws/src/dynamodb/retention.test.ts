@@ -1,0 +1,89 @@
+import { aJob, settleChange, type TestClock, versionChange } from '@waybill/core/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { canRun, useLocalDynamo } from './testing/bench.ts';
+
+const COMPLETED = { kind: 'completed', result: null } as const;
+const DEAD = { kind: 'discarded', error: { code: 'boom', message: 'It broke.' }, deadLetter: true } as const;
+const RETENTION = { finishedMs: 10_000, deadMs: 100_000, eventsMs: 30_000 };
+
+/** DynamoDB removes what has expired within days; the store hides it from the moment on. */
+describe.skipIf(!canRun)('what is over on DynamoDB (skipped: needs Java 17)', () => {
+  const local = useLocalDynamo();
+
+  async function open() {
+    const opened = await local.open({ retention: RETENTION });
+    onTestFinished(opened.close);
+    return opened;
+  }
+
+  const lease = (clock: TestClock) => ({ claimId: 'c', workerId: 'w', leaseMs: 5000, now: clock.now() });
+
+  it('a finished job is gone when its time is over, and a dead one when its own is', async () => {
+    const { store, clock } = await open();
+    const [done, dead] = [aJob({ spec: { args: ['x'.repeat(3000)], meta: {} } }).job, aJob().job];
+    await store.insert([done, dead].map((job) => ({ jobs: [{ job, events: [] }] })));
+    const claimed = await store.claimById({ tenant: '', ids: [done.id, dead.id], ...lease(clock) });
+    const jobs = claimed.map((answer) => (answer.status === 'claimed' ? answer.job : done));
+    await store.apply([settleChange(jobs[0]!, COMPLETED, clock.now()), settleChange(jobs[1]!, DEAD, clock.now())]);
+    const found = async () => (await store.get([done, dead])).map((job) => job?.state ?? null);
+    await clock.advance(RETENTION.finishedMs - 1000);
+    expect(await found()).toEqual(['completed', 'discarded']);
+    await clock.advance(1000);
+    expect(await found()).toEqual([null, 'discarded']);
+    expect((await store.list({ filter: { tenant: '' }, limit: 10 })).items.map(({ id }) => id)).toEqual([dead.id]);
+    expect(await store.count({ tenant: '' }, { atMost: 10 })).toBe(1);
+    expect(await store.claimById({ tenant: '', ids: [done.id], ...lease(clock) })).toEqual([{ status: 'unknown' }]);
+    await clock.advance(RETENTION.deadMs);
+    expect(await found()).toEqual([null, null]);
+  });
+
+  it('its id, its idempotency key and its unique key are free again', async () => {
+    const { store, clock } = await open();
+    const made = () => ({ ...aJob({ idempotencyKey: 'i', uniqueKey: 'u' }), unique: { key: 'u', owner: null } });
+    const first = made();
+    await store.insert([{ jobs: [first] }]);
+    await store.apply([versionChange(first.job, { do: 'cancel' }, clock.now())!]);
+    expect(await store.insert([{ jobs: [made()] }])).toMatchObject([{ status: 'repeated' }]);
+    await clock.advance(RETENTION.finishedMs);
+    expect(await store.insert([{ jobs: [first] }])).toMatchObject([{ status: 'inserted' }]);
+    expect(await store.insert([{ jobs: [made()] }])).toMatchObject([{ status: 'repeated' }]);
+  });
+
+  it('a dead job that comes back to life keeps what belongs to it', async () => {
+    const { store, clock } = await open();
+    const spec = { args: ['x'.repeat(3000)], meta: {} };
+    const made = { ...aJob({ uniqueKey: 'u', spec }), unique: { key: 'u', owner: null } };
+    await store.insert([{ jobs: [made] }]);
+    const [claimed] = await store.claimById({ tenant: '', ids: [made.job.id], ...lease(clock) });
+    if (claimed?.status !== 'claimed') throw new Error('Not claimed.');
+    await store.apply([settleChange(claimed.job, DEAD, clock.now())]);
+    const [dead] = await store.get([made.job]);
+    await store.apply([versionChange(dead!, { do: 'replay' }, clock.now())!]);
+    await clock.advance(10 * RETENTION.deadMs);
+    expect((await store.get([made.job]))[0]).toMatchObject({ state: 'available', spec });
+    const taken = await store.insert([{ jobs: [{ ...aJob({ uniqueKey: 'u' }), unique: made.unique }] }]);
+    expect(taken).toMatchObject([{ status: 'taken', job: { id: made.job.id } }]);
+  });
+
+  it('events go when their time is over, and a reader that had not seen them is told', async () => {
+    const { store, clock } = await open();
+    const start = await store.events.end();
+    await store.insert([{ jobs: [aJob()] }]);
+    const seen = await store.events.end();
+    await clock.advance(RETENTION.eventsMs);
+    const { job } = aJob();
+    await store.insert([{ jobs: [{ job, events: aJob({ id: job.id }).events }] }]);
+    for (const upkeep of [false, true]) {
+      if (upkeep) await store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: 0, limit: 1 });
+      expect(await store.events.read({ after: start, limit: 9 })).toMatchObject({
+        missed: true,
+        events: [{ jobId: job.id }],
+      });
+      expect(await store.events.read({ after: seen, limit: 9 })).toMatchObject({
+        missed: false,
+        events: [{ jobId: job.id }],
+      });
+      expect(await store.events.read({ limit: 9 })).toMatchObject({ missed: false, events: [{ jobId: job.id }] });
+    }
+  });
+});

@@ -1,0 +1,91 @@
+import { type Clock, invalidField, type Logger, silentLogger, systemClock } from '@waybill/core';
+import type { Client } from './sdk.ts';
+
+export interface DynamoOptions {
+  /** The table's name. It is made when it does not exist, unless `createTable` is false. */
+  table: string;
+  /** @defaultValue true */
+  createTable?: boolean;
+  /** @defaultValue what the environment says */
+  region?: string;
+  /** Another address than the region's, for example of DynamoDB Local. */
+  endpoint?: string;
+  /** A client of your own, in place of region and endpoint. */
+  client?: Client;
+  /**
+   * `index`: jobs can be claimed by rank, as the poll transport does. `none`: jobs are claimed by id only, as a queue
+   * hints at them, and each costs two write units less.
+   * @defaultValue 'index'
+   */
+  ready?: 'index' | 'none';
+  /** How long what is over is kept. DynamoDB removes it by itself, so the store must know beforehand. */
+  retention?: DynamoRetention;
+  shards?: DynamoShards;
+  /** Items in one transaction at most; larger groups are staged. DynamoDB's own bound is 100. @defaultValue 100 */
+  largestTransaction?: number;
+  /** @defaultValue systemClock */
+  clock?: Clock;
+  /** @defaultValue silentLogger */
+  logger?: Logger;
+}
+
+export interface DynamoRetention {
+  /** @defaultValue 7 days */
+  finishedMs?: number;
+  /** @defaultValue 180 days */
+  deadMs?: number;
+  /** @defaultValue 7 days */
+  eventsMs?: number;
+}
+
+/** One partition takes 1,000 writes a second. Order holds within a shard, so take as few as will do; never fewer again. */
+export interface DynamoShards {
+  /** Of alarms, for the whole table. @defaultValue 1 */
+  due?: number;
+  /** Of every queue that is not named. @defaultValue 1 */
+  queue?: number;
+  queues?: Record<string, number>;
+}
+
+const DAY_MS = 86_400_000;
+const RETENTION = { finishedMs: 7 * DAY_MS, deadMs: 180 * DAY_MS, eventsMs: 7 * DAY_MS };
+const MOST_SHARDS = 256;
+
+export interface Settings {
+  table: string;
+  createTable: boolean;
+  claimsByRank: boolean;
+  retention: Required<DynamoRetention>;
+  largestTransaction: number;
+  dueShards: number;
+  shardsOf(queue: string): number;
+  clock: Clock;
+  logger: Logger;
+}
+
+export function settingsOf(options: DynamoOptions): Settings {
+  if (!/^[a-zA-Z0-9_.-]{3,255}$/.test(options.table)) {
+    throw invalidField('table', 'must be 3 to 255 letters, digits and . _ -');
+  }
+  const { due = 1, queue = 1, queues = {} } = options.shards ?? {};
+  for (const count of [due, queue, ...Object.values(queues)]) {
+    if (!Number.isInteger(count) || count < 1 || count > MOST_SHARDS) {
+      throw invalidField('shards', `must be whole numbers from 1 to ${MOST_SHARDS}`);
+    }
+  }
+  const retention = { ...RETENTION, ...options.retention };
+  for (const [name, value] of Object.entries(retention)) {
+    if (!(value > 0)) throw invalidField(`retention.${name}`, 'must be a number above 0');
+  }
+  return {
+    table: options.table,
+    createTable: options.createTable ?? true,
+    claimsByRank: options.ready !== 'none',
+    retention,
+    largestTransaction: options.largestTransaction ?? 100,
+    dueShards: due,
+    shardsOf: (name) => queues[name] ?? queue,
+    clock: options.clock ?? systemClock,
+    logger: options.logger ?? silentLogger,
+  };
+}

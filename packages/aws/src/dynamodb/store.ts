@@ -1,0 +1,158 @@
+import type {
+  ApplyAnswer,
+  Change,
+  ClaimAnswer,
+  ClaimByIdRequest,
+  ClaimRequest,
+  Clock,
+  CronStore,
+  DueAnswer,
+  DueQuery,
+  EventLog,
+  ExtendAnswer,
+  ExtendRequest,
+  InsertAnswer,
+  InsertGroup,
+  Job,
+  JobFilter,
+  JobKey,
+  JobQuery,
+  LimitStore,
+  Page,
+  PruneAnswer,
+  QueueStore,
+  ReportStore,
+  Store,
+  StoreCapabilities,
+  WakeListener,
+  WorkerStore,
+  WorkflowStore,
+} from '@waybill/core';
+import { apply } from './apply.ts';
+import type { Base } from './base.ts';
+import { claim } from './claim.ts';
+import { claimById } from './claim-by-id.ts';
+import { Database } from './database.ts';
+import { due } from './due.ts';
+import { extend } from './extend.ts';
+import { insert } from './insert.ts';
+import { count, list } from './list.ts';
+import { Locks } from './locks.ts';
+import { forgetOldSegments } from './log.ts';
+import { LogWriter, ORPHANED_AFTER_MS } from './log-writer.ts';
+import { openClient } from './open-client.ts';
+import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
+import { QueueBook } from './queue-book.ts';
+import { readJobs } from './read.ts';
+import { type DynamoOptions, settingsOf } from './settings.ts';
+import { ensureTable } from './table.ts';
+import { Wakes } from './wakes.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Rows are DynamoDB's own to remove: within two days, as it says. Until then the store hides them. */
+const CAPABILITIES: StoreCapabilities = {
+  name: 'dynamodb',
+  maxBatch: 250,
+  parallelFlushes: 8,
+  // Indexes are late by moments, and queues may have shards.
+  ordering: 'relaxed',
+  search: true,
+  // Only after a writer died: readers do not pass its segment until it is certain what became of it.
+  eventLagMs: ORPHANED_AFTER_MS,
+  wakesAcrossProcesses: false,
+  pruneLagMs: 2 * DAY_MS,
+  prunesItself: true,
+};
+
+/** A store in one DynamoDB table. Any number of processes may share it. */
+export async function dynamoStore(options: DynamoOptions): Promise<Store> {
+  const settings = settingsOf(options);
+  const { sdk, client, close } = await openClient(options);
+  await ensureTable(sdk, client, settings);
+  const db = new Database(sdk, client, settings.table);
+  const log = new LogWriter(db, settings);
+  const queues = new QueueBook(db, settings);
+  return new DynamoStore({ db, settings, log, queues, locks: new Locks(), wakes: new Wakes() }, close);
+}
+
+class DynamoStore implements Store {
+  readonly capabilities = CAPABILITIES;
+  readonly clock: Clock;
+  readonly events: EventLog;
+  readonly queues: QueueStore;
+  readonly limits: LimitStore;
+  readonly workflows: WorkflowStore;
+  readonly reports: ReportStore;
+  readonly workers: WorkerStore;
+  readonly crons: CronStore;
+  readonly #base: Base;
+  readonly #close: () => void;
+
+  constructor(base: Base, close: () => void) {
+    this.#base = base;
+    this.#close = close;
+    this.clock = base.settings.clock;
+    this.events = eventLog(base);
+    this.queues = queueStore(base);
+    this.limits = limitStore(base);
+    this.workflows = workflowStore(base);
+    this.reports = reportStore(base);
+    this.workers = workerStore(base);
+    this.crons = cronStore(base);
+  }
+
+  insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
+    return insert(this.#base, groups);
+  }
+
+  get(keys: readonly JobKey[]): Promise<(Job | null)[]> {
+    return readJobs(this.#base, keys);
+  }
+
+  list(query: JobQuery): Promise<Page<Job>> {
+    return list(this.#base, query);
+  }
+
+  count(filter: JobFilter, bound: { atMost: number }): Promise<number> {
+    return count(this.#base, filter, bound);
+  }
+
+  claim(requests: readonly ClaimRequest[]): Promise<Job[][]> {
+    return claim(this.#base, requests);
+  }
+
+  claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]> {
+    return claimById(this.#base, request);
+  }
+
+  apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
+    return apply(this.#base, changes);
+  }
+
+  extend(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]> {
+    return extend(this.#base, requests);
+  }
+
+  due(query: DueQuery): Promise<DueAnswer> {
+    return due(this.#base, query);
+  }
+
+  /** Rows and events expire by themselves; what is left to do is to note how far the log has. */
+  async prune(): Promise<PruneAnswer> {
+    await forgetOldSegments(this.#base);
+    return { jobs: 0, events: 0, more: false };
+  }
+
+  onWake(listener: WakeListener): () => void {
+    return this.#base.wakes.listen(listener);
+  }
+
+  ping(): Promise<void> {
+    return this.#base.db.ping();
+  }
+
+  async close(): Promise<void> {
+    this.#close();
+  }
+}

@@ -1,0 +1,92 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { WaybillError } from '@waybill/core';
+import type { Client, Sdk } from './sdk.ts';
+import type { Settings } from './settings.ts';
+
+/** Sparse, and with keys only: what changes in a row and is no key costs an index nothing. */
+const INDEXES = [
+  { name: 'list', hash: 'lq', range: 'pk' },
+  { name: 'due', hash: 'dp', range: 'dn' },
+  { name: 'ready', hash: 'rq', range: 'rk' },
+] as const;
+
+const KEYS: readonly [name: string, type: 'S' | 'N'][] = [
+  ['pk', 'S'],
+  ['sk', 'S'],
+  ['lq', 'S'],
+  ['dp', 'S'],
+  ['dn', 'N'],
+  ['rq', 'S'],
+  ['rk', 'S'],
+];
+
+const LOOK_EVERY_MS = 500;
+const LONGEST_WAIT_MS = 120_000;
+
+/** Makes the table when it is not there, and waits until it can be used. */
+export async function ensureTable(sdk: Sdk, client: Client, settings: Settings): Promise<void> {
+  const TableName = settings.table;
+  let status = await statusOf(sdk, client, TableName);
+  if (status === null) {
+    if (!settings.createTable) {
+      throw new WaybillError('unavailable', `The table '${TableName}' does not exist.`, {
+        hint: 'Create it as infra describes, or let the store create it.',
+      });
+    }
+    status = await create(sdk, client, TableName);
+  }
+  for (let waited = 0; status !== 'ACTIVE' && status !== 'UPDATING'; waited += LOOK_EVERY_MS) {
+    if (waited > LONGEST_WAIT_MS)
+      throw new WaybillError('unavailable', `The table '${TableName}' does not become active.`);
+    await delay(LOOK_EVERY_MS);
+    status = await statusOf(sdk, client, TableName);
+  }
+}
+
+async function statusOf(sdk: Sdk, client: Client, TableName: string): Promise<string | null> {
+  try {
+    const { Table } = await client.send(new sdk.DescribeTableCommand({ TableName }));
+    return Table?.TableStatus ?? null;
+  } catch (reason) {
+    if ((reason as Error).name === 'ResourceNotFoundException') return null;
+    throw reason;
+  }
+}
+
+async function create(sdk: Sdk, client: Client, TableName: string): Promise<string> {
+  const key = (hash: string, range: string) => [
+    { AttributeName: hash, KeyType: 'HASH' as const },
+    { AttributeName: range, KeyType: 'RANGE' as const },
+  ];
+  try {
+    const { TableDescription } = await client.send(
+      new sdk.CreateTableCommand({
+        TableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: KEYS.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
+        KeySchema: key('pk', 'sk'),
+        GlobalSecondaryIndexes: INDEXES.map(({ name, hash, range }) => ({
+          IndexName: name,
+          KeySchema: key(hash, range),
+          Projection: { ProjectionType: 'KEYS_ONLY' as const },
+        })),
+      }),
+    );
+    await letExpire(sdk, client, TableName);
+    return TableDescription?.TableStatus ?? 'CREATING';
+  } catch (reason) {
+    // Somebody else makes it at this moment.
+    if ((reason as Error).name === 'ResourceInUseException') return 'CREATING';
+    throw reason;
+  }
+}
+
+/** On AWS only an active table can be told so. */
+async function letExpire(sdk: Sdk, client: Client, TableName: string): Promise<void> {
+  for (let waited = 0; (await statusOf(sdk, client, TableName)) !== 'ACTIVE'; waited += LOOK_EVERY_MS) {
+    if (waited > LONGEST_WAIT_MS) return;
+    await delay(LOOK_EVERY_MS);
+  }
+  const TimeToLiveSpecification = { AttributeName: 'x', Enabled: true };
+  await client.send(new sdk.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+}

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
+import { type StoreFactory, type StoreUnderTest, TestClock } from '@waybill/core/testing';
+import { afterAll, beforeAll, vi } from 'vitest';
+import { hasJava, type LocalDynamo, localClient, startLocalDynamo } from '../../testing/local-dynamo.ts';
+import type { Client } from '../sdk.ts';
+import type { DynamoOptions } from '../settings.ts';
+import { dynamoStore } from '../store.ts';
+
+/** Skipped only where Java is missing, and that nobody accepts in CI. */
+export const canRun = hasJava || process.env['CI'] === 'true';
+
+/** One server for the tests of a file, each with a table of its own. */
+export function useLocalDynamo() {
+  // DynamoDB Local is slow, and slower beside other tests.
+  vi.setConfig({ testTimeout: 120_000 });
+  let server: LocalDynamo | undefined;
+  let client: ReturnType<typeof localClient> | undefined;
+  beforeAll(async () => {
+    if (!canRun) return;
+    server = await startLocalDynamo();
+    client = localClient(server.endpoint);
+  }, 90_000);
+  afterAll(async () => {
+    client?.destroy();
+    await server?.stop();
+  });
+
+  const newTable = (): string => `waybill-${randomUUID()}`;
+  const open = async (options: Partial<DynamoOptions> & { clock?: TestClock } = {}): Promise<StoreUnderTest> => {
+    const { table = newTable(), clock = new TestClock() } = options;
+    const store = await dynamoStore({ client: client!, ...options, table, clock });
+    const close = async () => {
+      await store.close();
+      await client!.send(new DeleteTableCommand({ TableName: table }));
+    };
+    return { store, clock, close };
+  };
+  const factory: StoreFactory = () => open();
+  return { open, factory, newTable, client: (): Client => client! };
+}

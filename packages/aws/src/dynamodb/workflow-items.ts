@@ -1,0 +1,45 @@
+import type { InsertGroup, JsonObject, WorkflowRecord, WorkflowState } from '@waybill/core';
+import { equals } from './conditions.ts';
+import { tenantOf } from './group-view.ts';
+import { type Item, number, partsOfKey, present, text } from './items.ts';
+import { workflowKey } from './keys.ts';
+import type { Write } from './writes.ts';
+
+export function workflowItem(record: WorkflowRecord): Item {
+  return present({
+    ...workflowKey(record.tenant, record.id),
+    ty: record.type,
+    nm: record.name,
+    st: record.state,
+    fp: record.failurePolicy,
+    cb: JSON.stringify(record.callbacks),
+    to: record.total,
+    cr: record.createdAt,
+    fi: record.finishedAt,
+  });
+}
+
+export function workflowOf(item: Item): WorkflowRecord {
+  const [tenant, id] = partsOfKey(item);
+  return {
+    tenant,
+    id,
+    type: item['ty'] as string,
+    name: text(item, 'nm'),
+    state: item['st'] as WorkflowState,
+    failurePolicy: item['fp'] as string,
+    callbacks: JSON.parse(item['cb'] as string) as JsonObject,
+    total: number(item, 'to') ?? 0,
+    createdAt: item['cr'] as number,
+    finishedAt: number(item, 'fi'),
+  };
+}
+
+/** Makes the workflow of a group, or counts further nodes of one that still runs. */
+export function enterWorkflow(group: InsertGroup): Write[] {
+  const { workflow, jobs } = group;
+  if (!workflow) return [];
+  if ('create' in workflow) return [{ put: workflowItem(workflow.create) }];
+  const update = workflowKey(tenantOf(group), workflow.join);
+  return [{ update, change: { add: { to: jobs.length } }, if: equals('st', 'running') }];
+}

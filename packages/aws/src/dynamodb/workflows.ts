@@ -1,0 +1,140 @@
+import {
+  type Family,
+  isFinished,
+  type Job,
+  type Page,
+  type ParentResult,
+  type WorkflowRecord,
+  type WorkflowState,
+} from '@waybill/core';
+import type { Base } from './base.ts';
+import { all, begins, between, equals, exists } from './conditions.ts';
+import { inParallel } from './database.ts';
+import type { Item, Key } from './items.ts';
+import { inKey, inPrefix, jobKey, jobPk, nodesPk, outPrefix, tenantPk, workflowKey } from './keys.ts';
+import { readCursor, writeCursor } from './list.ts';
+import { readJobs, readRows, toJobs } from './read.ts';
+import { isGone, stateOf } from './rows.ts';
+import { workflowOf } from './workflow-items.ts';
+
+export async function getWorkflow({ db, settings }: Base, tenant: string, id: string): Promise<WorkflowRecord | null> {
+  const item = await db.get(workflowKey(tenant, id));
+  return item && !isGone(item, settings.clock.now()) ? workflowOf(item) : null;
+}
+
+export interface WorkflowQuery {
+  tenant: string;
+  states?: readonly WorkflowState[];
+  limit: number;
+  cursor?: string;
+}
+
+/** Newest first by id. States are filtered after reading, so a page may be short and go on. */
+export async function listWorkflows({ db, settings }: Base, query: WorkflowQuery): Promise<Page<WorkflowRecord>> {
+  const { tenant, states, limit, cursor } = query;
+  const last = cursor === undefined ? undefined : workflowKey(tenant, readCursor(cursor)).sk;
+  const range = last === undefined ? begins('sk', 'W#') : between('sk', 'W#', last);
+  const where = all(equals('pk', tenantPk(tenant)), range);
+  const found = await db.query({ where, backwards: true, limit: limit + 2 });
+  const rest = found.items.filter((item) => item['sk'] !== last);
+  const page = rest.slice(0, limit);
+  const items = page
+    .filter((item) => !isGone(item, settings.clock.now()))
+    .map(workflowOf)
+    .filter(({ state }) => states?.includes(state) ?? true);
+  const isMore = rest.length > page.length || found.last !== undefined;
+  return isMore && page.length > 0 ? { items, cursor: writeCursor(workflowOf(page.at(-1)!).id) } : { items };
+}
+
+const childrenOf = ({ db }: Base, tenant: string, parent: string): Promise<Item[]> =>
+  db.queryAll({ where: all(equals('pk', jobPk(tenant, parent)), begins('sk', outPrefix)) });
+
+const edgesInto = ({ db }: Base, tenant: string, child: string): Promise<Item[]> =>
+  db.queryAll({ where: all(equals('pk', jobPk(tenant, child)), begins('sk', inPrefix)) });
+
+/** Marks first and looks second: of two who meet the last parents at once, at least one sees all marks. */
+export async function meet(base: Base, { tenant, ids }: Family): Promise<Job[]> {
+  const rows = await readRows(
+    base,
+    ids.map((id) => jobKey(tenant, id)),
+  );
+  const completed = ids.filter((_, index) => rows[index] && stateOf(rows[index]) === 'completed');
+  const edges = await inParallel(completed, async (parent) =>
+    (await childrenOf(base, tenant, parent)).map((item) => ({
+      parent,
+      child: item['c'] as string,
+      place: item['o'] as number,
+    })),
+  );
+  await inParallel(edges.flat(), ({ parent, child, place }) =>
+    base.db.write({ update: inKey(tenant, child, place, parent), change: { set: { m: 1 } }, if: exists() }),
+  );
+  const children = [...new Set(edges.flat().map(({ child }) => child))];
+  const pending = await pendingOf(base, tenant, children);
+  const isFree = await inParallel(pending, async ({ id }) =>
+    (await edgesInto(base, tenant, id)).every((item) => 'm' in item),
+  );
+  return pending.filter((_, index) => isFree[index]);
+}
+
+export async function waiting(base: Base, { tenant, ids }: Family): Promise<Job[]> {
+  const edges = await inParallel(ids, (parent) => childrenOf(base, tenant, parent));
+  return pendingOf(base, tenant, [...new Set(edges.flat().map((item) => item['c'] as string))]);
+}
+
+async function pendingOf(base: Base, tenant: string, ids: readonly string[]): Promise<Job[]> {
+  const jobs = await readJobs(
+    base,
+    ids.map((id) => ({ tenant, id })),
+  );
+  return jobs.filter((job) => job?.state === 'pending') as Job[];
+}
+
+/** A parent that is gone has nothing left to tell. */
+export async function parentsOf(base: Base, { tenant, ids }: Family): Promise<ParentResult[][]> {
+  const edges = await inParallel(ids, (child) => edgesInto(base, tenant, child));
+  const children = await readRows(
+    base,
+    ids.map((id) => jobKey(tenant, id)),
+  );
+  const keys: Key[] = edges.flat().map((item) => jobKey(tenant, item['p'] as string));
+  const jobs = await toJobs(base, await readRows(base, keys));
+  const byEdge = new Map(edges.flat().map((edge, index) => [edge, jobs[index]]));
+  return edges.map((own, index) => {
+    const parents = own.map((edge) => byEdge.get(edge)).filter((job) => job != null);
+    return children[index] ? parents.map(({ id, node, state, result }) => ({ id, node, state, result })) : [];
+  });
+}
+
+const NODES_AT_ONCE = 100;
+
+/** Looks at nodes from the last one that was seen unfinished on: most often one read answers. */
+export class UnfinishedNodes {
+  readonly #seen = new Map<string, string>();
+
+  async has(base: Base, tenant: string, id: string): Promise<boolean> {
+    const name = JSON.stringify([tenant, id]);
+    const known = this.#seen.get(name);
+    if (known !== undefined && (await this.#find(base, tenant, [known])) !== undefined) return true;
+    this.#seen.delete(name);
+    const nodes = await base.db.queryAll({ where: all(equals('pk', nodesPk(tenant, id)), begins('sk', 'N#')) });
+    const ids = nodes.map((item) => item['j'] as string);
+    const start = Math.max(0, ids.indexOf(known ?? ''));
+    const turned = [...ids.slice(start), ...ids.slice(0, start)];
+    for (let from = 0; from < turned.length; from += NODES_AT_ONCE) {
+      const found = await this.#find(base, tenant, turned.slice(from, from + NODES_AT_ONCE));
+      if (found === undefined) continue;
+      this.#seen.set(name, found);
+      return true;
+    }
+    return false;
+  }
+
+  async #find(base: Base, tenant: string, ids: readonly string[]): Promise<string | undefined> {
+    const rows = await readRows(
+      base,
+      ids.map((id) => jobKey(tenant, id)),
+    );
+    return ids.find((_, index) => rows[index] && !isFinished(stateOf(rows[index])));
+  }
+}

@@ -1,0 +1,37 @@
+import { type Delivery, isObject } from '@waybill/core';
+import type { Adopt } from '../sqs/adopt.ts';
+import { readMessage } from '../sqs/message.ts';
+import type { SqsRecord } from './lambda-types.ts';
+
+/** For a function at the queue of a foreign producer. */
+export interface LambdaAdopt {
+  /** The job queue that its messages become jobs of. */
+  queue: string;
+  /** @defaultValue as in sqs/adopt.ts */
+  read?: Adopt;
+}
+
+/** Null: it is no hint, and nothing to adopt. A hint says itself which queue and tenant it is of. */
+export function readRecord(record: SqsRecord, adopt: LambdaAdopt | undefined): Delivery | null {
+  const name = record.eventSourceARN.slice(record.eventSourceARN.lastIndexOf(':') + 1);
+  const attributes: Record<string, string> = {};
+  for (const [key, { stringValue }] of Object.entries(record.messageAttributes ?? {})) {
+    if (stringValue !== undefined) attributes[key] = stringValue;
+  }
+  const raw = { body: record.body, attributes, handle: record.receiptHandle };
+  const place = placeOf(record.body) ?? { tenant: '', queue: adopt?.queue ?? '' };
+  const own = readMessage(raw, place, name, undefined);
+  if (own || !adopt) return own;
+  return readMessage(raw, { tenant: '', queue: adopt.queue }, name, adopt.read ?? true);
+}
+
+function placeOf(body: string): { tenant: string; queue: string } | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (!isObject(value) || typeof value['queue'] !== 'string') return null;
+    const { tenant = '', queue } = value;
+    return typeof tenant === 'string' ? { tenant, queue } : null;
+  } catch {
+    return null;
+  }
+}

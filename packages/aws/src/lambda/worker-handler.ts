@@ -1,0 +1,64 @@
+import { engine, type Logger, type Store, silentLogger, type Transport } from '@waybill/core';
+import type { BatchResponse, LambdaContext, SqsEvent } from './lambda-types.ts';
+import { type LambdaAdopt, readRecord } from './read-record.ts';
+import { recordJobs, type WorkerJobs } from './record-jobs.ts';
+import { RecordTransport } from './record-transport.ts';
+
+export interface WorkerHandlerOptions {
+  /** Opened by the first invocation and kept as long as the function's container lives. */
+  open(): Promise<{ store: Store; transport: Transport }>;
+  /** A worker on these jobs, not yet started: `(jobs) => new Worker({ jobs, tasks })`. One per invocation. */
+  worker(jobs: WorkerJobs): LambdaWorker;
+  /** How long before its deadline the function hands back what still runs. @defaultValue 10_000 */
+  handBackMs?: number;
+  /** Set where the function is at the queue of a foreign producer. @defaultValue none */
+  adopt?: LambdaAdopt;
+  /** @defaultValue silent */
+  logger?: Logger;
+}
+
+export interface LambdaWorker {
+  start(): unknown;
+  /** Waits this long for running jobs, then aborts them and hands them back. */
+  stop(options: { graceMs: number }): Promise<void>;
+}
+
+const HAND_BACK_MS = 10_000;
+
+/**
+ * A Lambda function with SQS as its event source: claims the jobs that the messages name, runs them and settles them. A
+ * message is kept only when its job was neither settled nor found to be none of ours to run. The same function belongs at
+ * the redrive queue. Upkeep (due rows, crons) is not done here; a server or a scheduled function must do it.
+ */
+export function workerHandler(options: WorkerHandlerOptions) {
+  const { handBackMs = HAND_BACK_MS, logger = silentLogger, adopt } = options;
+  let opened: ReturnType<typeof open> | undefined;
+
+  async function open() {
+    const { store, transport } = await options.open();
+    const records = new RecordTransport(transport);
+    return { records, clock: store.clock, waybill: engine({ store, transport: records, logger, maintenance: false }) };
+  }
+
+  return async (event: SqsEvent, context: LambdaContext): Promise<BatchResponse> => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    const { records, clock, waybill } = await opened;
+    const messages = event.Records.flatMap((record) => {
+      const delivery = readRecord(record, adopt);
+      if (delivery) return [{ messageId: record.messageId, delivery }];
+      logger.warn({ message: record.messageId }, 'A message that is no hint is removed.');
+      return [];
+    });
+    const over = new AbortController();
+    void records.begin(messages).then(() => over.abort());
+    const worker = options.worker(recordJobs(waybill.jobs, records, clock));
+    worker.start();
+    await clock.sleep(context.getRemainingTimeInMillis() - handBackMs, over.signal);
+    await worker.stop({ graceMs: 0 });
+    await records.idle();
+    return { batchItemFailures: records.failures().map((itemIdentifier) => ({ itemIdentifier })) };
+  };
+}

@@ -1,0 +1,9 @@
+import type { Client, Sdk } from './sdk.ts';
+import type { Settings } from './settings.ts';
+
+/** What every part of the transport works with. */
+export interface Base {
+  sdk: Sdk;
+  client: Client;
+  settings: Settings;
+}

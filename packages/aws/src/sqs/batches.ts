@@ -1,0 +1,101 @@
+import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
+import { GroupCommit, WaybillError } from '@waybill/core';
+import type { Base } from './base.ts';
+import { isMissing, isRefusal, isWorthless } from './failures.ts';
+
+/** SQS takes ten of anything in one request. */
+export const PER_REQUEST = 10;
+/** Requests of one kind and queue that may be under way at once. */
+const PARALLEL = 8;
+const LONGEST_VISIBILITY_S = 43_200;
+const NO_QUEUE = 'NonExistentQueue';
+
+type Entry = { Id: string };
+interface BatchAnswer {
+  Failed?: { Id?: string | undefined; Code?: string | undefined; Message?: string | undefined }[] | undefined;
+}
+type Failure = { code: string | undefined; message: string } | null;
+export type NewMessage = Omit<SendMessageBatchRequestEntry, 'Id'>;
+
+/** Calls of one kind to one queue, coalesced: ten to a request, alone at once when nothing else is under way. */
+class Batcher<T> {
+  readonly #commit: GroupCommit<T, Failure>;
+
+  constructor(request: (entries: (T & Entry)[]) => Promise<BatchAnswer>) {
+    this.#commit = new GroupCommit<T, Failure>({
+      maxItems: PER_REQUEST,
+      parallel: PARALLEL,
+      flush: (items) =>
+        request(items.map((item, index) => ({ ...item, Id: String(index) }))).then(
+          ({ Failed = [] }) => answersOf(items.length, Failed),
+          (error: unknown) => answersToError(items.length, error),
+        ),
+    });
+  }
+
+  run(item: T): Promise<Failure> {
+    return this.#commit.run(item);
+  }
+
+  idle(): Promise<void> {
+    return this.#commit.idle();
+  }
+}
+
+function answersOf(count: number, failed: NonNullable<BatchAnswer['Failed']>): Failure[] {
+  const byId = new Map(failed.map((one) => [one.Id, one]));
+  return Array.from({ length: count }, (_, index) => {
+    const one = byId.get(String(index));
+    return one ? { code: one.Code, message: one.Message ?? one.Code ?? 'unknown' } : null;
+  });
+}
+
+/** A queue that is gone is an answer. What SQS refuses is sought by halving the batch; all else may pass. */
+function answersToError(count: number, error: unknown): Failure[] {
+  if (isMissing(error)) return Array.from({ length: count }, () => ({ code: NO_QUEUE, message: 'the queue is gone' }));
+  if (isRefusal(error)) throw error;
+  throw new WaybillError('unavailable', 'SQS does not answer.', { cause: error });
+}
+
+/** Everything that is said about single messages of one SQS queue. */
+export class QueueCalls {
+  readonly #send: Batcher<NewMessage>;
+  readonly #remove: Batcher<{ ReceiptHandle: string }>;
+  readonly #hide: Batcher<{ ReceiptHandle: string; VisibilityTimeout: number }>;
+
+  constructor({ client, sdk }: Base, QueueUrl: string) {
+    this.#send = new Batcher((Entries) => client.send(new sdk.SendMessageBatchCommand({ QueueUrl, Entries })));
+    this.#remove = new Batcher((Entries) => client.send(new sdk.DeleteMessageBatchCommand({ QueueUrl, Entries })));
+    this.#hide = new Batcher((Entries) =>
+      client.send(new sdk.ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries })),
+    );
+  }
+
+  /** Answers false when the queue is gone. */
+  async send(message: NewMessage): Promise<boolean> {
+    const failure = await this.#send.run(message);
+    if (failure && failure.code !== NO_QUEUE) throw refused('sent', failure);
+    return failure === null;
+  }
+
+  /** A message that is gone already is as good as deleted. */
+  async remove(handle: string): Promise<void> {
+    const failure = await this.#remove.run({ ReceiptHandle: handle });
+    if (failure && !isWorthless(failure.code)) throw refused('deleted', failure);
+  }
+
+  async hide(handle: string, ms: number): Promise<void> {
+    const failure = await this.#hide.run({ ReceiptHandle: handle, VisibilityTimeout: secondsOf(ms) });
+    if (failure && !isWorthless(failure.code)) throw refused('hidden', failure);
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all([this.#send.idle(), this.#remove.idle(), this.#hide.idle()]);
+  }
+}
+
+/** SQS counts in seconds and hides for twelve hours at most. */
+export const secondsOf = (ms: number): number => Math.min(LONGEST_VISIBILITY_S, Math.max(0, Math.ceil(ms / 1000)));
+
+const refused = (what: string, { code, message }: NonNullable<Failure>): WaybillError =>
+  new WaybillError('unavailable', `A message could not be ${what}: ${message}`, { details: { code } });

@@ -1,0 +1,4 @@
+export { sqsOptionsOf } from './address.ts';
+export { type Adopt, type Adopted, type Attributes, adoptByDefault } from './adopt.ts';
+export type { QueueUrls, SqsOptions } from './settings.ts';
+export { type SqsTransport, sqsTransport } from './sqs-transport.ts';

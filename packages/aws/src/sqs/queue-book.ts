@@ -1,0 +1,116 @@
+import { WaybillError } from '@waybill/core';
+import type { Base } from './base.ts';
+import { isMissing, wasDeletedJustNow } from './failures.ts';
+import { type Place, queueName, type Role } from './queue-names.ts';
+
+/** How long a queue that was not there is taken to be still missing. */
+const MISSING_FOR_MS = 60_000;
+/** Receives after which a message goes to the redrive queue. */
+const MOST_RECEIVES = 3;
+const DAY_S = 86_400;
+
+/** For whoever receives without naming a time: Lambda. Six times the longest run of a function is AWS's advice. */
+const VISIBILITY_S = 300;
+
+/** Where the queues are. Finds, makes and remembers them. */
+export class QueueBook {
+  readonly #base: Base;
+  readonly #urls = new Map<string, Promise<string>>();
+  readonly #missing = new Map<string, number>();
+
+  constructor(base: Base) {
+    this.#base = base;
+    for (const urls of Object.values(base.settings.queues)) {
+      for (const url of Object.values(urls)) this.#urls.set(nameOf(url), Promise.resolve(url));
+    }
+  }
+
+  /** The name of the queue that has this role; undefined where addresses were given and this is not among them. */
+  nameFor(place: Place, role: Role): string | undefined {
+    const { queues, stem } = this.#base.settings;
+    const given = place.tenant === '' && Object.hasOwn(queues, place.queue) ? queues[place.queue] : undefined;
+    if (!given) return queueName(stem, place, role);
+    const url = given[role] ?? (role === 'high' || role === 'low' ? given.default : undefined);
+    return url === undefined ? undefined : nameOf(url);
+  }
+
+  /** The address of a queue by its name; undefined when there is none. */
+  async find(name: string): Promise<string | undefined> {
+    const known = this.#urls.get(name);
+    if (known) return known;
+    const now = this.#base.settings.clock.monotonic();
+    if ((this.#missing.get(name) ?? Number.NEGATIVE_INFINITY) > now - MISSING_FOR_MS) return undefined;
+    const found = await this.#lookUp(name);
+    if (found === undefined) this.#missing.set(name, now);
+    else this.#remember(name, Promise.resolve(found));
+    return found;
+  }
+
+  /** The address of a queue, which is made if need be. */
+  async make(place: Place, role: Role): Promise<string> {
+    const name = this.nameFor(place, role);
+    if (name === undefined) throw new WaybillError('not_found', `There is no ${role} queue for '${place.queue}'.`);
+    const known = this.#urls.get(name);
+    if (known) return known;
+    const made = this.#findOrCreate(place, role, name);
+    this.#remember(name, made);
+    made.catch(() => this.forget(name));
+    return made;
+  }
+
+  /** Somebody deleted the queue. */
+  forget(name: string): void {
+    this.#urls.delete(name);
+    this.#missing.delete(name);
+  }
+
+  #remember(name: string, url: Promise<string>): void {
+    this.#urls.set(name, url);
+    this.#missing.delete(name);
+  }
+
+  async #lookUp(name: string): Promise<string | undefined> {
+    const { client, sdk } = this.#base;
+    try {
+      const { QueueUrl } = await client.send(new sdk.GetQueueUrlCommand({ QueueName: name }));
+      return QueueUrl;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #findOrCreate(place: Place, role: Role, name: string): Promise<string> {
+    const found = await this.#lookUp(name);
+    if (found !== undefined) return found;
+    const { client, sdk, settings } = this.#base;
+    if (!settings.createQueues) throw new WaybillError('not_found', `There is no SQS queue '${name}'.`);
+    const isLast = role === 'redrive' || role === 'dead';
+    const Attributes = {
+      SqsManagedSseEnabled: 'true',
+      VisibilityTimeout: String(VISIBILITY_S),
+      ReceiveMessageWaitTimeSeconds: '20',
+      MessageRetentionPeriod: String((isLast ? 14 : 4) * DAY_S),
+      ...(!isLast && { RedrivePolicy: await this.#redrivePolicy(place) }),
+    };
+    try {
+      const { QueueUrl } = await client.send(new sdk.CreateQueueCommand({ QueueName: name, Attributes }));
+      settings.logger.info({ queue: name }, 'An SQS queue was made.');
+      return QueueUrl!;
+    } catch (error) {
+      if (!wasDeletedJustNow(error)) throw error;
+      throw new WaybillError('unavailable', `SQS lets the queue '${name}' be made again a minute after its deletion.`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #redrivePolicy(place: Place): Promise<string> {
+    const { client, sdk } = this.#base;
+    const QueueUrl = await this.make(place, 'redrive');
+    const answer = await client.send(new sdk.GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
+    return JSON.stringify({ deadLetterTargetArn: answer.Attributes?.['QueueArn'], maxReceiveCount: MOST_RECEIVES });
+  }
+}
+
+const nameOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);

@@ -1,0 +1,57 @@
+import { type Clock, invalidField, type Logger, silentLogger, systemClock } from '@waybill/core';
+import type { Adopt } from './adopt.ts';
+import type { Client } from './sdk.ts';
+
+export interface SqsOptions {
+  /** Begins the name of every queue. @defaultValue 'waybill' */
+  prefix?: string;
+  /** Comes next in the names, where several environments share an account. @defaultValue none */
+  env?: string;
+  /** Addresses of queues that are not named by the rule, by job queue. They are never created. */
+  queues?: Record<string, QueueUrls>;
+  /** Whether queues that do not exist are made. @defaultValue true */
+  createQueues?: boolean;
+  /** Job queues in which messages of foreign producers become jobs; see adopt.ts. @defaultValue none */
+  adopt?: Record<string, Adopt | true>;
+  /** @defaultValue what the environment says */
+  region?: string;
+  /** Another address than the region's, for example of an emulator. */
+  endpoint?: string;
+  /** A client of your own, in place of region and endpoint. */
+  client?: Client;
+  /** The store's, so that both mean the same time. @defaultValue systemClock */
+  clock?: Clock;
+  /** @defaultValue silentLogger */
+  logger?: Logger;
+}
+
+/** Without `high` and `low` all jobs go through `default`; without the others there is no such queue. */
+export interface QueueUrls {
+  default: string;
+  high?: string;
+  low?: string;
+  redrive?: string;
+  dead?: string;
+}
+
+export interface Settings extends Required<Pick<SqsOptions, 'queues' | 'createQueues' | 'clock' | 'logger'>> {
+  /** Prefix and environment. */
+  stem: string;
+  adopt: Record<string, Adopt | true>;
+}
+
+const PART = /^[A-Za-z0-9_-]{1,40}$/;
+
+export function settingsOf(options: SqsOptions): Settings {
+  const { prefix = 'waybill', env } = options;
+  if (!PART.test(prefix)) throw invalidField('prefix', 'must be 1 to 40 letters, digits and _ -');
+  if (env !== undefined && !PART.test(env)) throw invalidField('env', 'must be 1 to 40 letters, digits and _ -');
+  return {
+    stem: env === undefined ? prefix : `${prefix}-${env}`,
+    queues: options.queues ?? {},
+    createQueues: options.createQueues ?? true,
+    adopt: options.adopt ?? {},
+    clock: options.clock ?? systemClock,
+    logger: options.logger ?? silentLogger,
+  };
+}

@@ -1,0 +1,91 @@
+import type { Delivery } from '@waybill/core';
+import type { Base } from './base.ts';
+import { PER_REQUEST, QueueCalls, secondsOf } from './batches.ts';
+import { isMissing } from './failures.ts';
+import { rawOf, readMessage } from './message.ts';
+import type { Place } from './queue-names.ts';
+
+export interface SourceParts {
+  base: Base;
+  place: Place;
+  /** Of the SQS queue. */
+  name: string;
+  url: string;
+  /** The queue was deleted. */
+  onMissing(): void;
+  onPoison(): void;
+}
+
+const LONGEST_POLL_S = 20;
+
+/** One SQS queue to receive from and to speak to. */
+export class Source {
+  readonly name: string;
+  readonly calls: QueueCalls;
+  readonly #parts: SourceParts;
+
+  constructor(parts: SourceParts) {
+    this.name = parts.name;
+    this.calls = new QueueCalls(parts.base, parts.url);
+    this.#parts = parts;
+  }
+
+  /** At most ten. A queue that is gone gives nothing. */
+  async receive(most: number, leaseMs: number, waitMs: number, signal: AbortSignal): Promise<Delivery[]> {
+    const { base, url } = this.#parts;
+    const command = new base.sdk.ReceiveMessageCommand({
+      QueueUrl: url,
+      MaxNumberOfMessages: Math.min(PER_REQUEST, most),
+      VisibilityTimeout: secondsOf(leaseMs),
+      WaitTimeSeconds: Math.min(LONGEST_POLL_S, Math.ceil(waitMs / 1000)),
+      MessageAttributeNames: ['All'],
+    });
+    try {
+      const { Messages = [] } = await base.client.send(command, { abortSignal: signal });
+      return await this.#read(Messages);
+    } catch (error) {
+      if (signal.aborted) return [];
+      if (!isMissing(error)) throw error;
+      this.#parts.onMissing();
+      return [];
+    }
+  }
+
+  /** Messages that wait to be received, now or after their delay; not those that somebody holds. */
+  async depth(): Promise<number> {
+    const { base, url } = this.#parts;
+    const AttributeNames = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesDelayed'] as const;
+    const command = new base.sdk.GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...AttributeNames] });
+    try {
+      const { Attributes = {} } = await base.client.send(command);
+      return AttributeNames.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      this.#parts.onMissing();
+      return 0;
+    }
+  }
+
+  async #read(messages: Parameters<typeof rawOf>[0][]): Promise<Delivery[]> {
+    const { base, place, name } = this.#parts;
+    const adopt = base.settings.adopt[place.queue];
+    const read = messages.map((message) => ({ message, delivery: readMessage(rawOf(message), place, name, adopt) }));
+    await Promise.all(
+      read.filter(({ delivery }) => delivery === null).map(({ message }) => this.#removePoison(message)),
+    );
+    return read.flatMap(({ delivery }) => delivery ?? []);
+  }
+
+  /** Nobody will ever understand it, and kept it would come back until it has blocked the redrive queue. */
+  async #removePoison({ MessageId, ReceiptHandle }: Parameters<typeof rawOf>[0]): Promise<void> {
+    const { base, onPoison } = this.#parts;
+    const { logger } = base.settings;
+    onPoison();
+    logger.warn({ queue: this.name, message: MessageId }, 'A message that is no hint was removed.');
+    try {
+      await this.calls.remove(ReceiptHandle ?? '');
+    } catch (error) {
+      logger.warn({ err: error, queue: this.name }, 'A message that is no hint could not be removed.');
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import type { Base } from './base.ts';
+import { LongPoll } from './long-poll.ts';
+import type { QueueBook } from './queue-book.ts';
+import { type Place, type Role, TIERS } from './queue-names.ts';
+import { Source } from './source.ts';
+
+/** How often the redrive queue is looked at: what is there has waited long already. */
+const REDRIVE_EVERY_MS = 60_000;
+
+/** The SQS queues that this process speaks to, opened once each. */
+export class Sources {
+  poisoned = 0;
+  readonly #base: Base;
+  readonly #book: QueueBook;
+  readonly #closing: AbortSignal;
+  readonly #open = new Map<string, LongPoll>();
+  readonly #redriven = new Map<string, number>();
+
+  constructor(base: Base, book: QueueBook, closing: AbortSignal) {
+    this.#base = base;
+    this.#book = book;
+    this.#closing = closing;
+  }
+
+  /**
+   * Where to receive from, in order of preference. The default tier is made if need be, since somebody has to wait for
+   * something; the others exist once a job has had such a priority.
+   */
+  async toReceive(places: readonly Place[]): Promise<LongPoll[]> {
+    const found = await Promise.all(
+      places.map(async (place) => {
+        await this.#book.make(place, 'default');
+        return Promise.all(TIERS.map((tier) => this.find(place, tier)));
+      }),
+    );
+    return [...new Set(found.flat().filter((line) => line !== undefined))];
+  }
+
+  /**
+   * Redrive queues whose turn has come. What is there are hints that nobody deleted in three receives. The row decides
+   * about them as about any other, so receiving them is all the processing they need.
+   */
+  async toRedrive(places: readonly Place[]): Promise<LongPoll[]> {
+    const now = this.#base.settings.clock.monotonic();
+    const due = places.filter(({ tenant, queue }) => {
+      const last = this.#redriven.get(`${tenant}\n${queue}`) ?? Number.NEGATIVE_INFINITY;
+      return now - last >= REDRIVE_EVERY_MS;
+    });
+    for (const { tenant, queue } of due) this.#redriven.set(`${tenant}\n${queue}`, now);
+    const found = await Promise.all(due.map((place) => this.find(place, 'redrive')));
+    return found.filter((line) => line !== undefined);
+  }
+
+  async find(place: Place, role: Role): Promise<LongPoll | undefined> {
+    const name = this.#book.nameFor(place, role);
+    const url = name === undefined ? undefined : await this.#book.find(name);
+    return url === undefined ? undefined : this.#line(place, name!, url);
+  }
+
+  async make(place: Place, role: Role): Promise<Source> {
+    const url = await this.#book.make(place, role);
+    return this.#line(place, this.#book.nameFor(place, role)!, url).source;
+  }
+
+  /** By the name in a receipt, which may come from another process; nobody receives through it. */
+  async byName(name: string): Promise<Source | undefined> {
+    const known = this.#open.get(name);
+    if (known) return known.source;
+    const url = await this.#book.find(name);
+    return url === undefined ? undefined : this.#source({ tenant: '', queue: '' }, name, url);
+  }
+
+  forget(name: string): void {
+    this.#open.delete(name);
+    this.#book.forget(name);
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all([...this.#open.values()].map(({ source }) => source.calls.idle()));
+  }
+
+  #line(place: Place, name: string, url: string): LongPoll {
+    const known = this.#open.get(name);
+    if (known) return known;
+    const { clock, logger } = this.#base.settings;
+    const line = new LongPoll(this.#source(place, name, url), { clock, logger, closing: this.#closing });
+    this.#open.set(name, line);
+    return line;
+  }
+
+  #source(place: Place, name: string, url: string): Source {
+    return new Source({
+      ...{ base: this.#base, place, name, url },
+      onMissing: () => this.forget(name),
+      onPoison: () => {
+        this.poisoned += 1;
+      },
+    });
+  }
+}

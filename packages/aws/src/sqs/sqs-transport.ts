@@ -1,0 +1,102 @@
+import { type Delivery, type Hint, type Transport, WaybillError } from '@waybill/core';
+import type { Base } from './base.ts';
+import type { NewMessage } from './batches.ts';
+import { deadMessage } from './dead-jobs.ts';
+import { attributesOf, bodyOf, readReceipt } from './message.ts';
+import { openClient } from './open-client.ts';
+import { QueueBook } from './queue-book.ts';
+import { type Place, type Role, TIERS, tierOf } from './queue-names.ts';
+import { drain, waitFor } from './receive.ts';
+import { type SqsOptions, settingsOf } from './settings.ts';
+import { Sources } from './sources.ts';
+
+/** SQS delays no longer; what shall wait longer is brought by its row. */
+const LONGEST_DELAY_MS = 900_000;
+
+export interface SqsTransport extends Transport {
+  /** Messages so far that were neither hints nor to be adopted. */
+  readonly poisoned: number;
+}
+
+/** Hints as messages of SQS: one standard queue per job queue and tier. */
+export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTransport> {
+  const settings = settingsOf(options);
+  const { clock } = settings;
+  const { sdk, client, close } = await openClient(options);
+  const base: Base = { sdk, client, settings };
+  const closing = new AbortController();
+  const sources = new Sources(base, new QueueBook(base), closing.signal);
+  const sending = new Set<Promise<void>>();
+
+  /** Every one gets its try, and the first failure is told. */
+  function sendAll(work: readonly Promise<void>[]): Promise<void> {
+    const all = Promise.allSettled(work).then((ends) => {
+      sending.delete(all);
+      const failed = ends.find((end) => end.status === 'rejected');
+      if (failed) throw failed.reason;
+    });
+    sending.add(all);
+    return all;
+  }
+
+  /** Somebody may have deleted the queue; then it is made anew, once. */
+  async function sendTo(place: Place, role: Role, message: NewMessage): Promise<void> {
+    const source = await sources.make(place, role);
+    if (await source.calls.send(message)) return;
+    sources.forget(source.name);
+    const isSent = await (await sources.make(place, role)).calls.send(message);
+    if (!isSent) throw new WaybillError('unavailable', `The SQS queue '${source.name}' is being deleted.`);
+  }
+
+  const sendHint = (hint: Hint): Promise<void> =>
+    sendTo(hint, tierOf(hint.priority), {
+      MessageBody: bodyOf(hint),
+      MessageAttributes: attributesOf(hint),
+      ...(hint.delayMs > 0 && { DelaySeconds: Math.ceil(hint.delayMs / 1000) }),
+    });
+
+  async function hide({ receipt }: Delivery, ms: number): Promise<void> {
+    const { name, handle } = readReceipt(receipt);
+    await (await sources.byName(name))?.calls.hide(handle, ms);
+  }
+
+  return {
+    capabilities: { name: 'sqs', ordering: 'tiers', delivers: 'hints' },
+    get poisoned() {
+      return sources.poisoned;
+    },
+    send: (hints) => sendAll(hints.filter(({ delayMs }) => delayMs <= LONGEST_DELAY_MS).map(sendHint)),
+    receive: async (request) => {
+      const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
+      if (signal.aborted) return { kind: 'hints', deliveries: [] };
+      const places = request.queues.map((queue) => ({ tenant: request.tenant, queue }));
+      const lines = await sources.toReceive(places);
+      const redriven = await sources.toRedrive(places);
+      // A long poll answers at once when there is something, so the last queue need not be asked twice.
+      const first = request.waitMs > 0 ? [...lines.slice(0, -1), ...redriven] : [...lines, ...redriven];
+      const there = await drain(first, request, closing.signal);
+      const deliveries =
+        there.length > 0 || request.waitMs === 0 ? there : await waitFor(lines, request, clock, signal);
+      return { kind: 'hints', deliveries };
+    },
+    ack: async ({ receipt }) => {
+      const { name, handle } = readReceipt(receipt);
+      await (await sources.byName(name))?.calls.remove(handle);
+    },
+    extend: hide,
+    release: hide,
+    depth: async (tenant, queue) => {
+      const lines = await Promise.all(TIERS.map((tier) => sources.find({ tenant, queue }, tier)));
+      const depths = await Promise.all([...new Set(lines)].map((line) => line?.source.depth() ?? 0));
+      return depths.reduce((sum, depth) => sum + depth, 0);
+    },
+    tellDead: (jobs) => sendAll(jobs.map((job) => sendTo(job, 'dead', { MessageBody: deadMessage(job) }))),
+    close: async () => {
+      closing.abort();
+      // A process may end right after it has enqueued a job: its hint shall still go out.
+      await Promise.allSettled(sending);
+      await sources.idle();
+      close();
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { memoryStore } from '../store/memory/memory-store.ts';
+import type { Store } from '../store/store.ts';
+import { memoryTransport } from '../testing/memory-transport.ts';
+import { TestClock } from '../testing/test-clock.ts';
+import { testEngine } from '../testing/test-engine.ts';
+import type { Hint, Transport } from '../transport/transport.ts';
+
+const MINUTE_MS = 60_000;
+
+/** An engine whose transport can be told to lose what is sent. */
+function onLossyMessages({ claimsByRank = true, depth }: { claimsByRank?: boolean; depth?: () => number } = {}) {
+  const clock = new TestClock();
+  const inner = memoryStore({ clock });
+  const store: Store = { ...inner, capabilities: { ...inner.capabilities, claimsByRank } };
+  if (!claimsByRank) store.claim = async (requests) => requests.map(() => []);
+  const messages = memoryTransport({ clock });
+  const sent: { at: number; hint: Hint }[] = [];
+  const line = { isBroken: true };
+  const transport: Transport = {
+    ...messages,
+    send: async (hints) => {
+      for (const hint of hints) sent.push({ at: clock.now(), hint });
+      if (!line.isBroken) await messages.send(hints);
+    },
+    ...(depth && { depth: async () => depth() }),
+  };
+  return { ...testEngine({ on: store, clock, transport }), sent, line };
+}
+
+const ids = (leases: readonly { job: { id: string } }[]): string[] => leases.map(({ job }) => job.id);
+
+test('guarantee 5: an empty receive looks into the store, so a lost hint costs no job', async () => {
+  const { waybill, enqueue } = onLossyMessages();
+  const id = await enqueue();
+  expect(ids(await waybill.jobs.claim({ queues: ['default'] }))).toEqual([id]);
+});
+
+test('guarantee 5: a waiting claim looks once a second', async () => {
+  const { waybill, clock, store, enqueue } = onLossyMessages();
+  const waiting = waybill.jobs.claim({ queues: ['default'], waitMs: 20_000 });
+  await clock.whenSleeping(4);
+  const id = await enqueue();
+  expect(store.calls('claim')).toBe(0);
+  await clock.advance(1_000);
+  expect(ids(await waiting)).toEqual([id]);
+  expect(store.calls('claim')).toBe(1);
+});
+
+test('looks that find nothing are a second apart, those that find something follow each other', async () => {
+  const { waybill, clock, store, enqueue } = onLossyMessages();
+  const claim = () => waybill.jobs.claim({ queues: ['default'] });
+  await Promise.all([claim(), claim(), claim()]);
+  expect(store.calls('claim')).toBe(1);
+  for (let i = 0; i < 3; i++) await enqueue();
+  await clock.advance(1_000);
+  expect([...(await claim()), ...(await claim()), ...(await claim())]).toHaveLength(3);
+});
+
+test('guarantee 5: where the store cannot be looked into, a job is hinted again after 1, 5, 21 minutes', async () => {
+  const { clock, sent, enqueue } = onLossyMessages({ claimsByRank: false });
+  const id = await enqueue();
+  const start = clock.now();
+  for (let minute = 0; minute < 30; minute++) await clock.advance(MINUTE_MS);
+  expect(sent.map(({ hint }) => hint.jobId)).toEqual([id, id, id, id]);
+  const minutes = sent.map(({ at }) => Math.floor((at - start) / MINUTE_MS));
+  expect(minutes).toEqual([0, 1, 5, 21]);
+});
+
+test('a queue as deep as its claimable jobs is not hinted at again', async () => {
+  let depth = 2;
+  const { clock, sent, enqueue } = onLossyMessages({ claimsByRank: false, depth: () => depth });
+  await Promise.all([enqueue(), enqueue()]);
+  await clock.advance(2 * MINUTE_MS);
+  expect(sent).toHaveLength(2);
+  depth = 1;
+  await clock.advance(4 * MINUTE_MS);
+  expect(sent).toHaveLength(4);
+});
+
+test('over poll nobody looks at a row that only waits to be claimed', async () => {
+  const { waybill, clock, store, enqueue } = testEngine();
+  const id = await enqueue();
+  await clock.advance(10 * MINUTE_MS);
+  expect((await waybill.jobs.get(id)).nextAt).toBeNull();
+  expect(store.calls('apply')).toBe(0);
+});
+
+test('guarantee 5: a paused job whose hint was dropped is hinted when its queue goes on', async () => {
+  const { waybill, line, enqueue } = onLossyMessages({ claimsByRank: false });
+  line.isBroken = false;
+  await waybill.queues.pause('default');
+  const id = await enqueue();
+  expect(await waybill.jobs.claim({ queues: ['default'] })).toEqual([]);
+  await waybill.queues.resume('default');
+  expect(ids(await waybill.jobs.claim({ queues: ['default'], waitMs: 1_000 }))).toEqual([id]);
+});
+
+test('guarantee 2: a job held by its lease is not hinted at again before it runs out', async () => {
+  const { clock, sent, enqueue, claimOne } = onLossyMessages();
+  await enqueue();
+  await claimOne({ leaseMs: 10 * MINUTE_MS });
+  await clock.advance(9 * MINUTE_MS);
+  expect(sent).toHaveLength(1);
+  await clock.advance(2 * MINUTE_MS);
+  expect(sent.length).toBeGreaterThan(1);
+});
+
+test('guarantee 5: while the queue cannot be reached, jobs come from the store', async () => {
+  const clock = new TestClock();
+  const away = () => Promise.reject(new Error('the queue is away'));
+  const transport: Transport = { ...memoryTransport({ clock }), send: away, receive: away };
+  const { waybill, enqueue } = testEngine({ clock, transport });
+  const id = await enqueue();
+  expect(ids(await waybill.jobs.claim({ queues: ['default'], waitMs: 5_000 }))).toEqual([id]);
+  await expect(waybill.jobs.claim({ queues: ['default'] })).rejects.toThrow('the queue is away');
+});
+
+test('a foreign message becomes a job once, however often it is delivered', async () => {
+  const clock = new TestClock();
+  const inner = memoryTransport({ clock });
+  const adopt = { type: 'foreign.task', args: [{ a: 1 }] };
+  const foreign = (receipt: string) => ({ tenant: '', jobId: 'request-1', queue: 'default', receipt, adopt });
+  const receive: Transport['receive'] = async () => ({ kind: 'hints', deliveries: [foreign('1'), foreign('2')] });
+  const { waybill } = testEngine({ clock, transport: { ...inner, receive } });
+  const leases = await waybill.jobs.claim({ queues: ['default'], count: 10 });
+  expect(leases).toMatchObject([{ job: { type: 'foreign.task', spec: { args: [{ a: 1 }] } } }]);
+  await waybill.jobs.settle({
+    id: leases[0]!.job.id,
+    leaseToken: leases[0]!.token,
+    outcome: { kind: 'completed', result: null },
+  });
+  expect(await waybill.jobs.claim({ queues: ['default'], count: 10 })).toEqual([]);
+});
