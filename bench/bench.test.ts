@@ -18,6 +18,7 @@ test('a run on SQLite prints one line for every system', { timeout: 120_000 }, a
   const results = await bench('--scale', '0.001', '--workload', 'drain', '--workload', 'drain-history');
   expect(results.map(({ workload, system, jobs }) => ({ workload, system, jobs }))).toEqual([
     { workload: 'drain', system: 'waybill', jobs: 100 },
+    { workload: 'drain', system: 'waybill-lean', jobs: 100 },
     { workload: 'drain', system: 'raw', jobs: 100 },
     { workload: 'drain-history', system: 'waybill', jobs: 100 },
     { workload: 'drain-history', system: 'without-history', jobs: 100 },

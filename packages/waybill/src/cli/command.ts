@@ -44,7 +44,7 @@ export interface Command extends Omit<Required<Spec<Options>>, 'run'> {
 const STORE = {
   store: {
     value: 'URL',
-    about: 'sqlite:FILE, sqlite::memory:, postgres://.. or http(s)://HOST',
+    about: 'sqlite:FILE, postgres://.., dynamodb://.. or http(s)://HOST',
     default: 'WAYBILL_STORE, sqlite:./waybill.db',
   },
 } as const satisfies Options;

@@ -1,6 +1,7 @@
-import { engine, type Logger, type Waybill } from '@waybill/core';
+import type { Logger, Waybill } from '@waybill/core';
 import { createApp, isLoopback, type Listening, serve as listen } from '@waybill/server';
 import { openStore, withoutSecrets } from '../connect/open-store.ts';
+import { startEngine } from '../sdk/open.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { version } from './version.ts';
 
@@ -14,7 +15,7 @@ export interface Host {
 /** Store, engine and HTTP server, wired and listening. */
 export async function startHost(options: ServeOptions, logger: Logger): Promise<Host> {
   const store = await openStore(options.store, { logger });
-  const waybill = engine({ store, logger });
+  const waybill = await startEngine(store, options.transport, { logger });
   try {
     const app = createApp({
       waybill,

@@ -96,7 +96,7 @@ test('a group has help, and each command its own', async () => {
       --type TYPES    only of these types
       --limit N       how many, 1 to 1000 [50]
       --cursor TEXT   go on where the page before ended
-      --store URL     sqlite:FILE, sqlite::memory:, postgres://.. or http(s)://HOST [WAYBILL_STORE, sqlite:./waybill.db]
+      --store URL     sqlite:FILE, postgres://.., dynamodb://.. or http(s)://HOST [WAYBILL_STORE, sqlite:./waybill.db]
       --json          print JSON in the words of the HTTP interface
       --help          show this
 
@@ -121,8 +121,9 @@ test('a group has help, and each command its own', async () => {
       --host ADDRESS   address to listen on [WAYBILL_HOST, 127.0.0.1]
       --port N         port to listen on; 0 takes any free one [WAYBILL_PORT, 8080]
       --no-auth        listen beyond loopback although nobody has to log in
+      --transport URL  what carries hints: poll or sqs://REGION/PREFIX [WAYBILL_TRANSPORT, poll]
       --require-lease  refuse to settle a job without its lease token
-      --store URL      sqlite:FILE or sqlite::memory: [WAYBILL_STORE, sqlite:./waybill.db]
+      --store URL      sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE [WAYBILL_STORE, sqlite:./waybill.db]
       --help           show this
 
     Exit codes
@@ -230,7 +231,7 @@ test('wrong usage exits with 2, prints nothing to stdout and says what to do', a
       It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, replayed, progress; several with commas.
     $ waybill jobs list --store redis://localhost
     waybill: The store address 'redis://localhost' cannot be used: 'redis:' is no store that this version knows.
-      Use an address like sqlite:./waybill.db, sqlite::memory: or postgres://user@host/database.
+      Use an address like sqlite:./waybill.db, postgres://user@host/database or dynamodb://REGION/TABLE.
     $ waybill serve --port eighty
     waybill: The port must be a number from 0 to 65535, not 'eighty'.
       waybill serve --help tells how to use it.

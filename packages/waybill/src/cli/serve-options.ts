@@ -10,18 +10,27 @@ export interface ServeOptions {
   portGiven: boolean;
   noAuth: boolean;
   requireLease: boolean;
+  transport: string;
 }
 
 const DEFAULT_PORT = 8080;
+
+/** For whoever runs an engine. */
+export const TRANSPORT = {
+  value: 'URL',
+  about: 'what carries hints: poll or sqs://REGION/PREFIX',
+  default: 'WAYBILL_TRANSPORT, poll',
+} as const;
 
 export const SERVE_OPTIONS = {
   host: { value: 'ADDRESS', about: 'address to listen on', default: 'WAYBILL_HOST, 127.0.0.1' },
   port: { value: 'N', about: 'port to listen on; 0 takes any free one', default: `WAYBILL_PORT, ${DEFAULT_PORT}` },
   'no-auth': { about: 'listen beyond loopback although nobody has to log in' },
+  transport: TRANSPORT,
   'require-lease': { about: 'refuse to settle a job without its lease token' },
   store: {
     value: 'URL',
-    about: 'sqlite:FILE or sqlite::memory:',
+    about: 'sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE',
     default: 'WAYBILL_STORE, sqlite:./waybill.db',
   },
 } as const satisfies Options;
@@ -40,8 +49,11 @@ export function readServeOptions(
     portGiven: port !== undefined,
     noAuth: values['no-auth'] ?? false,
     requireLease: values['require-lease'] ?? false,
+    transport: values.transport ?? transportIn(env),
   };
 }
+
+export const transportIn = (env: Context['io']['env']): string => env['WAYBILL_TRANSPORT'] || 'poll';
 
 export function readPort(text: string): number {
   const port = Number(text);

@@ -21,15 +21,19 @@ export interface Opening {
   create: boolean;
   /** Whether this process also does upkeep; a command that ends at once leaves it to the servers. */
   maintenance: boolean;
+  transport: string;
 }
 
 /** A server over HTTP, or the engine itself on a store. */
-export async function openWaybill(address: string, { clock, create, maintenance }: Opening): Promise<Waybill> {
+export async function openWaybill(
+  address: string,
+  { clock, create, maintenance, transport }: Opening,
+): Promise<Waybill> {
   const file = fileOf(address);
   if (!create && file !== null && !existsSync(file)) {
     throw new WaybillError('not_found', `There is no store ${withoutSecrets(address)}.`, {
       hint: 'Name it with --store or WAYBILL_STORE; `waybill migrate` makes a new one.',
     });
   }
-  return open(address, { clock, engine: { maintenance } });
+  return open(address, { clock, transport, engine: { maintenance } });
 }

@@ -1,4 +1,5 @@
 import { type Clock, type Logger, type Store, WaybillError } from '@waybill/core';
+import { dynamoOptions } from './dynamo-address.ts';
 import { postgresOptions } from './postgres-address.ts';
 
 export interface OpenOptions {
@@ -27,6 +28,10 @@ export async function openStore(address: string, options: OpenOptions = {}): Pro
       const { postgresStore } = await import('@waybill/sql/postgres');
       return postgresStore({ ...postgresOptions(address), ...options });
     }
+    case 'dynamodb': {
+      const { dynamoStore } = await import('@waybill/aws/dynamodb');
+      return dynamoStore({ ...dynamoOptions(address), ...options });
+    }
     default:
       throw badAddress(
         address,
@@ -43,7 +48,7 @@ function durabilityOf(address: string, query: string): 'full' | 'normal' {
 
 const badAddress = (address: string, why: string): WaybillError =>
   new WaybillError('invalid_request', `The store address '${withoutSecrets(address)}' cannot be used: ${why}.`, {
-    hint: 'Use an address like sqlite:./waybill.db, sqlite::memory: or postgres://user@host/database.',
+    hint: 'Use an address like sqlite:./waybill.db, postgres://user@host/database or dynamodb://REGION/TABLE.',
   });
 
 /** Addresses end up in messages and logs; passwords must not. */

@@ -1,0 +1,19 @@
+import { type Clock, type Logger, type Transport, WaybillError } from '@waybill/core';
+
+interface OpenOptions {
+  /** The store's, so that both mean the same time. */
+  clock: Clock;
+  logger?: Logger;
+}
+
+/** Opens what carries the hints: `poll`, which is the store itself, or `sqs://..`. Loaded only when named. */
+export async function openTransport(address: string, { clock, logger }: OpenOptions): Promise<Transport | undefined> {
+  if (address === 'poll') return undefined;
+  if (address.startsWith('sqs:')) {
+    const { sqsOptionsOf, sqsTransport } = await import('@waybill/aws/sqs');
+    return sqsTransport({ ...sqsOptionsOf(address), clock, ...(logger && { logger }) });
+  }
+  throw new WaybillError('invalid_request', `'${address}' is no transport that this version knows.`, {
+    hint: 'Use poll, or an address like sqs://REGION/PREFIX.',
+  });
+}
