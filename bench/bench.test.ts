@@ -23,7 +23,7 @@ test('a run on SQLite prints one line for every system', { timeout: 120_000 }, a
     { workload: 'drain-history', system: 'waybill', jobs: 100 },
     { workload: 'drain-history', system: 'without-history', jobs: 100 },
   ]);
-  expect(results[2]!.settings).toContain('1000 finished and 1000 scheduled rows beside');
+  expect(results[3]!.settings).toContain('1000 finished and 1000 scheduled rows beside');
 });
 
 test('a run on PostgreSQL does the work of its peers and tells how durable it was', { timeout: 120_000 }, async () => {

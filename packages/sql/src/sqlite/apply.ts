@@ -1,11 +1,23 @@
 import { isFinished, type JobState } from '@waybill/core';
 import { admit, count, isUnclaimed } from './limits.ts';
-import type { ApplyReply, ChangeMessage, Input } from './protocol.ts';
+import type { ApplyReply, ChangeMessage, EndMessage, Input } from './protocol.ts';
 import type { Cell, MutableCells, Row } from './rows.ts';
 import type { Session } from './session.ts';
 
 export function apply(session: Session, { changes, at, now }: Input<'apply'>): ApplyReply[] {
-  return changes.map((change) => applyOne(session, change, at, now));
+  return changes.map((change) =>
+    Array.isArray(change) ? end(session, change, at) : applyOne(session, change, at, now),
+  );
+}
+
+function end(session: Session, message: EndMessage, at: number): ApplyReply {
+  const [tenant, id, queue, run, claimId, event, state, ...rest] = message;
+  const ended = session.sql['finish-by-lease'].run(state, ...rest, tenant, id, run, claimId);
+  if (ended.changes === 0) return isRepeated(session, tenant, id, [run, claimId], rest[2]!) ? 'repeated' : 'lost';
+  session.log([event], at);
+  countInQueue(session, tenant, queue, state, RUNNING);
+  if (state === 'completed' && session.forgets(tenant, queue)) forget(session, tenant, id);
+  return 'applied';
 }
 
 /** What the row is before a change, as far as counts depend on it. */
@@ -24,7 +36,7 @@ export function applyOne(session: Session, change: ChangeMessage, at: number, no
   session.log(change.events, at);
   if (rankOf(cells) !== null) session.wake(queueOf(cells));
   if (before === undefined) return 'applied';
-  countInQueue(session, change, before);
+  countInQueue(session, tenant, queueOf(cells), stateOf(cells), before);
   if (stateOf(cells) === 'completed' && session.forgets(tenant, queueOf(cells))) forget(session, tenant, id);
   const admitted = limitKey === null ? [] : moveSlot(session, change, limitKey, before, now);
   return admitted.length === 0 ? 'applied' : { admitted };
@@ -33,7 +45,7 @@ export function applyOne(session: Session, change: ChangeMessage, at: number, no
 /** Answers how many rows were written: one, or none when the row is not what the change expects. */
 function write({ sql }: Session, { tenant, id, by, fence, cells }: ChangeMessage): number | bigint {
   if (by === 'version') return sql['apply-by-version'].run(...cells, tenant, id, ...fence).changes;
-  if (hasEnded(stateOf(cells))) return sql['finish-by-lease'].run(...endCells(cells), tenant, id, ...fence).changes;
+  if (hasEnded(stateOf(cells))) return sql['finish-by-lease'].run(...endOf(cells), tenant, id, ...fence).changes;
   return sql['apply-by-lease'].run(...cells, tenant, id, ...fence).changes;
 }
 
@@ -47,15 +59,16 @@ function rowBefore(session: Session, { tenant, id, by, cells, limitKey }: Change
   return matters ? session.sql['row-before'].get<Before>(tenant, id) : undefined;
 }
 
-const refusal = (session: Session, change: ChangeMessage): ApplyReply =>
-  change.by === 'lease' && isRepeated(session, change) ? 'repeated' : 'lost';
+function refusal(session: Session, { tenant, id, by, fence, cells }: ChangeMessage): ApplyReply {
+  return by === 'lease' && isRepeated(session, tenant, id, fence, outcomeOf(cells)) ? 'repeated' : 'lost';
+}
 
 /** The same run was settled with the same outcome before: the caller did not hear our answer. */
-function isRepeated({ sql }: Session, { tenant, id, fence, cells }: ChangeMessage): boolean {
+function isRepeated({ sql }: Session, tenant: string, id: string, fence: readonly Cell[], wanted: Cell): boolean {
   const found = sql['run-of'].get<[string, number, string | null, string | null]>(tenant, id);
   if (!found) return false;
   const [state, run, claimId, outcome] = found;
-  return state !== 'active' && run === fence[0] && claimId === fence[1] && outcome === outcomeOf(cells);
+  return state !== 'active' && run === fence[0] && claimId === fence[1] && outcome === wanted;
 }
 
 function forget({ sql }: Session, tenant: string, id: string): void {
@@ -72,15 +85,14 @@ const outcomeOf = (cells: MutableCells): string | null => cells[15];
 const holdsSlot = (cells: MutableCells): number => cells[26];
 
 /** What an end changes, in the order of finish-by-lease. */
-const endCells = (cells: MutableCells): Cell[] => {
+const endOf = (cells: MutableCells): Cell[] => {
   const [, , , , state, , nextAt, version] = cells;
   return [state, nextAt, version, outcomeOf(cells), cells[22], cells[25], cells[27], cells[28], cells[29]];
 };
 
 const hasEnded = (state: string): boolean => isFinished(state as JobState);
 
-function countInQueue(session: Session, { tenant, cells }: ChangeMessage, [before]: Before): void {
-  const [queue, after] = [queueOf(cells), stateOf(cells)];
+function countInQueue(session: Session, tenant: string, queue: string, after: string, [before]: Before): void {
   if (hasEnded(after) && !hasEnded(before)) session.noteEnd(tenant, queue, after);
   const shift = Number(after === 'active') - Number(before === 'active');
   if (shift === 0 || !session.hasLimitedQueues()) return;

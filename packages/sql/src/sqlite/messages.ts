@@ -3,13 +3,14 @@ import {
   type Change,
   type InsertAnswer,
   type InsertGroup,
+  isFinished,
   type Job,
   rankFor,
   type UniqueClaim,
 } from '@waybill/core';
 import { encodeEvent } from '../event-codec.ts';
-import type { ApplyReply, ChangeMessage, GroupMessage, InsertReply, UniqueMessage } from './protocol.ts';
-import { fromRow, mutableCells, toRow } from './rows.ts';
+import type { ApplyReply, ChangeMessage, EndMessage, GroupMessage, InsertReply, UniqueMessage } from './protocol.ts';
+import { endCells, fromRow, mutableCells, toRow } from './rows.ts';
 
 /** Rows and events are encoded on this side: the thread that has the disk to wait for shall do the least. */
 export function groupMessage({ jobs, edges = [], workflow }: InsertGroup): GroupMessage {
@@ -44,6 +45,15 @@ export function insertAnswer(reply: InsertReply, { jobs }: InsertGroup): InsertA
 function admitted(job: Job): Job {
   const holder = { ...job, holdsSlot: true };
   return { ...holder, rank: rankFor(holder) };
+}
+
+/** How a change travels to the thread. */
+export function applyMessage(change: Change): ChangeMessage | EndMessage {
+  const { expect, job, events, ownsKey } = change;
+  const isPlainEnd = expect.by === 'lease' && isFinished(job.state) && job.limitKey === null && !ownsKey;
+  if (!isPlainEnd || events.length !== 1) return changeMessage(change);
+  const fence = [job.tenant, job.id, job.queue, expect.run, expect.claimId] as const;
+  return [...fence, encodeEvent(events[0]!), job.state, ...endCells(job)];
 }
 
 export function changeMessage({ expect, job, events, slot, ownsKey }: Change): ChangeMessage {

@@ -36,7 +36,7 @@ import type {
   WorkflowStore,
 } from '@waybill/core';
 import type { Failure } from './failures.ts';
-import type { MutableCells, Row } from './rows.ts';
+import type { Cell, MutableCells, Row } from './rows.ts';
 
 /** Events travel encoded (event-codec.ts), rows as arrays (rows.ts): the receiver binds or stores them as they are. */
 export interface GroupMessage {
@@ -73,6 +73,21 @@ export interface ChangeMessage {
   ownedKey?: string;
 }
 
+/**
+ * The common end of a run, of a job without a limit. Flat, and without what an end leaves as it is: names of fields and
+ * nested lists would be most of what is sent. The cells are in the order of finish-by-lease.
+ */
+export type EndMessage = [
+  tenant: string,
+  id: string,
+  queue: string,
+  run: number,
+  claimId: string,
+  event: string,
+  state: string,
+  ...rest: Cell[],
+];
+
 export type ApplyReply = 'applied' | 'repeated' | 'lost' | { admitted: Row[] };
 
 export type ClaimByIdReply = Row | 'not_due' | 'parked' | 'paused' | 'held' | 'finished' | 'unknown';
@@ -99,7 +114,7 @@ export interface Calls {
   claim(input: readonly ClaimRequest[]): Row[][];
   claimById(input: ClaimByIdRequest): ClaimByIdReply[];
   opensAt(input: OpeningQuery): number | null;
-  apply(input: { changes: ChangeMessage[]; at: number; now: number }): ApplyReply[];
+  apply(input: { changes: (ChangeMessage | EndMessage)[]; at: number; now: number }): ApplyReply[];
   extend(input: readonly ExtendRequest[]): ExtendAnswer[];
   due(input: DueQuery): { rows: Row[]; crons: CronRecord[]; admitted: Row[]; nextAt: number | null };
   prune(input: PruneRequest): PruneAnswer;

@@ -104,10 +104,27 @@ export function mutableCells(job: Job): MutableCells {
     Number(job.dead),
     Number(job.holdsSlot),
     Number(job.advancePending),
-    job.errors.length === 0 ? null : JSON.stringify(job.errors),
-    job.result === null ? null : JSON.stringify(job.result),
+    errorsCell(job),
+    resultCell(job),
   ];
 }
+
+/** What an end changes besides the state, in the order of finish-by-lease. */
+export function endCells(job: Job): Cell[] {
+  return [
+    job.nextAt,
+    job.version,
+    job.outcome,
+    job.finishedAt,
+    Number(job.dead),
+    Number(job.advancePending),
+    errorsCell(job),
+    resultCell(job),
+  ];
+}
+
+const errorsCell = ({ errors }: Job): string | null => (errors.length === 0 ? null : JSON.stringify(errors));
+const resultCell = ({ result }: Job): string | null => (result === null ? null : JSON.stringify(result));
 
 export function toRow(job: Job): Row {
   const { tenant, id, createdAt, idempotencyKey, uniqueKey, limitKey, workflowId, node } = job;

@@ -38,7 +38,7 @@ import {
   type WorkflowStore,
 } from '@waybill/core';
 import { newestAt } from '../event-codec.ts';
-import { applyAnswer, changeMessage, groupMessage, insertAnswer } from './messages.ts';
+import { applyAnswer, applyMessage, groupMessage, insertAnswer } from './messages.ts';
 import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
 import { IN_MEMORY } from './protocol.ts';
 import { fromRow } from './rows.ts';
@@ -163,7 +163,7 @@ class SqliteStore implements Store {
 
   async apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
     const at = newestAt(changes);
-    const replies = await this.#link.call('apply', { changes: changes.map(changeMessage), at, now: this.clock.now() });
+    const replies = await this.#link.call('apply', { changes: changes.map(applyMessage), at, now: this.clock.now() });
     return replies.map(applyAnswer);
   }
 

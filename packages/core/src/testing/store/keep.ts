@@ -43,6 +43,23 @@ export function testKeep(open: OpenBench): void {
       expect((await bench.eventsOf(dead)).at(-1)).toMatchObject({ type: 'job.discarded' });
     });
 
+    it('guarantee 10: an id that is there already stays taken', async () => {
+      const bench = await open();
+      const kept = bench.make({ queue: 'kept' });
+      const [ended] = await bench.insert(kept);
+      const [claimed] = await bench.claim({ queues: ['kept'] });
+      await bench.settle(claimed!, COMPLETED);
+      await forget(bench);
+      const dead = await bench.start();
+      await bench.settle(dead, DEAD);
+      const live = await bench.add();
+      for (const { id } of [ended!, dead, live]) {
+        const [answer] = await bench.store.insert([{ jobs: [bench.make({ id })] }]);
+        expect(answer).toMatchObject({ status: 'exists', index: 0, job: { id } });
+      }
+      expect(await bench.read(dead)).toMatchObject({ state: 'discarded' });
+    });
+
     it('its keys are free again', async () => {
       const bench = await open();
       await forget(bench);

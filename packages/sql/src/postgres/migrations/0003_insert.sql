@@ -101,6 +101,14 @@ begin
     case when has_own_body then idempotency_key end, case when has_own_body then unique_key end,
     case when has_own_body then node end, case when has_own_body then spec::text end
   from i;
+  -- A row that has its own body meets no other body by its key. Asked afterwards, when whoever was ending the job is done.
+  if forgetful is not null and exists (
+    select 1 from unnest(p_id, p_queue) as x (id, queue)
+    where x.queue = any (forgetful)
+      and exists (select 1 from {schema}.job_bodies b where b.tenant = p_tenant and b.id = x.id)
+  ) then
+    raise exception 'There is a job with this id that has ended.' using errcode = 'unique_violation';
+  end if;
   perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events);
   if p_wake is not null then
     perform pg_notify({channel}, p_wake);
