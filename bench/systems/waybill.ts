@@ -3,7 +3,7 @@ import { task, Worker } from 'waybill';
 import { openStoreAt } from '../embedded.ts';
 import { type BenchQueue, type Payload, QUEUE, type System, TYPE } from '../queue.ts';
 
-const FAST = { concurrency: 100, prefetch: 400 };
+const FAST = { concurrency: 100, prefetch: 300 };
 /** Fewer jobs in hand are fewer objects that every collection has to look at. */
 const LEAN = { concurrency: 50, prefetch: 200 };
 const WAITING: JobState[] = ['available', 'active', 'retryable', 'pending'];
