@@ -1,10 +1,10 @@
-// Runs the tests. When Node itself crashes in the process of a test file (seen rarely: a SIGSEGV somewhere below
-// node:sqlite), and no test has failed, those files are run once more, and it is said so. A failed test is never repeated.
+// Runs the tests. When Node itself crashes in the process of a test file (seen rarely: a SIGSEGV or SIGTRAP
+// where the SQLite store's threads come and go), and no test has failed, those files are run once more, and it is said so. A failed test is never repeated.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-const CRASH = /exited unexpectedly with signal SIGSEGV[^\n]*while running test file (\S+)/g;
+const CRASH = /exited unexpectedly with signal (?:SIGSEGV|SIGTRAP|SIGBUS|SIGILL)[^\n]*while running test file (\S+)/g;
 
 function vitest(files) {
   return new Promise((resolve) => {
@@ -31,6 +31,6 @@ const crashed = [...new Set([...first.output.matchAll(CRASH)].map(([, file]) => 
 const hasFailure = /^\s*(Tests|Test Files)\s.*\d+ failed/m.test(first.output);
 if (first.code === 0 || crashed.length === 0 || hasFailure) process.exit(first.code);
 
-console.error(`Node crashed (SIGSEGV) in ${crashed.join(', ')}; no test had failed. Running these files once more.`);
+console.error(`Node crashed in ${crashed.join(', ')}; no test had failed. Running these files once more.`);
 const second = await vitest(crashed);
 process.exit(second.code);

@@ -16,8 +16,6 @@ import {
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
 
 /** Not the flags of the process, some of which a worker refuses. Node 22 still calls its SQLite experimental. */
-/** Rows pass through the thread and are soon garbage: a small nursery keeps the process small, and measured no slower. */
-const LIMITS = { maxYoungGenerationSizeMb: 6 };
 const FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 interface Pending {
@@ -91,7 +89,6 @@ export class ThreadLink {
       workerData: this.#options,
       name: 'waybill-sqlite',
       execArgv: FLAGS,
-      resourceLimits: LIMITS,
     });
     worker.unref();
     let hasAnswered = false;
