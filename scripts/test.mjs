@@ -1,5 +1,6 @@
-// Runs the tests. When Node itself crashes in the process of a test file (seen rarely: a SIGSEGV or SIGTRAP
-// where the SQLite store's threads come and go), and no test has failed, those files are run once more, and it is said so. A failed test is never repeated.
+// Runs the tests. When Node itself crashes in the process of a test file (seen rarely: a SIGSEGV or SIGTRAP where the
+// SQLite store's threads come and go), and no test has failed, those files are run once more, and it is said so. A failed
+// test is never repeated.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
