@@ -1,6 +1,6 @@
 // Runs the tests. When Node itself crashes in the process of a test file (seen rarely: a SIGSEGV or SIGTRAP where the
-// SQLite store's threads come and go), and no test has failed, those files are run once more, and it is said so. A failed
-// test is never repeated.
+// SQLite store's threads come and go), and no test has failed, those files are run again, at most three times, and it is said so. A
+// failed test is never repeated.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -27,11 +27,12 @@ function vitest(files) {
   });
 }
 
-const first = await vitest([]);
-const crashed = [...new Set([...first.output.matchAll(CRASH)].map(([, file]) => path.relative(process.cwd(), file)))];
-const hasFailure = /^\s*(Tests|Test Files)\s.*\d+ failed/m.test(first.output);
-if (first.code === 0 || crashed.length === 0 || hasFailure) process.exit(first.code);
-
-console.error(`Node crashed in ${crashed.join(', ')}; no test had failed. Running these files once more.`);
-const second = await vitest(crashed);
-process.exit(second.code);
+const MOST_RUNS = 4;
+let files = [];
+for (let run = 1; ; run += 1) {
+  const { code, output } = await vitest(files);
+  files = [...new Set([...output.matchAll(CRASH)].map(([, file]) => path.relative(process.cwd(), file)))];
+  const hasFailure = /^\s*(Tests|Test Files)\s.*\d+ failed/m.test(output);
+  if (code === 0 || files.length === 0 || hasFailure || run === MOST_RUNS) process.exit(code);
+  console.error(`Node crashed in ${files.join(', ')}; no test had failed. Running these files once more.`);
+}

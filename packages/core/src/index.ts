@@ -60,6 +60,7 @@ export {
 } from './store/crons.ts';
 export type * from './store/event-log.ts';
 export type * from './store/extend.ts';
+export { eventMatches, jobMatches } from './store/filters.ts';
 export type * from './store/insert.ts';
 export type * from './store/limits.ts';
 export type * from './store/prune.ts';

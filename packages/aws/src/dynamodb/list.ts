@@ -1,6 +1,5 @@
-import { type Job, type JobFilter, type JobQuery, type Page, WaybillError } from '@waybill/core';
+import { type Job, type JobFilter, type JobQuery, jobMatches, type Page, WaybillError } from '@waybill/core';
 import type { Base } from './base.ts';
-import { matches } from './filter.ts';
 import { jobKey } from './keys.ts';
 import { readRows, toJobs } from './read.ts';
 import { idsBackwards } from './walk.ts';
@@ -17,7 +16,7 @@ export async function list(base: Base, { filter, limit, cursor }: JobQuery): Pro
   let [last, looked] = ['', 0];
   for await (const jobs of inChunks(base, filter, before, () => limit - items.length)) {
     for (const [id, job] of jobs) {
-      if (job && matches(job, filter)) items.push(job);
+      if (job && jobMatches(job, filter)) items.push(job);
       last = id;
     }
     looked += jobs.length;
@@ -30,7 +29,7 @@ export async function count(base: Base, filter: JobFilter, { atMost }: { atMost:
   let [found, looked] = [0, 0];
   if (atMost === 0) return 0;
   for await (const jobs of inChunks(base, filter, undefined, () => AT_ONCE)) {
-    for (const [, job] of jobs) if (job && matches(job, filter)) found += 1;
+    for (const [, job] of jobs) if (job && jobMatches(job, filter)) found += 1;
     looked += jobs.length;
     if (found >= atMost || looked >= MOST_COUNTED) break;
   }

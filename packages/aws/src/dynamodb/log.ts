@@ -2,6 +2,7 @@ import {
   type EventFilter,
   type EventPage,
   type EventQuery,
+  eventMatches,
   type JobEvent,
   type LoggedEvent,
   WaybillError,
@@ -80,7 +81,7 @@ function isFull(
 ): boolean {
   for (let index = from.index; index < events.length; index++) {
     const event = events[index]!;
-    if (!passes(event, filter)) continue;
+    if (!eventMatches(event, filter)) continue;
     const isLast = index === events.length - 1;
     const next = isLast ? { segment: from.segment + 1, index: 0 } : { segment: from.segment, index: index + 1 };
     const logged: LoggedEvent = { ...event, cursor: formatCursor(next) };
@@ -172,13 +173,6 @@ export async function forgetOldSegments(base: Base): Promise<void> {
     if (kept) break;
   }
   if (oldest > head.oldest) await base.db.write({ update: headKey, change: { set: { lo: oldest } } });
-}
-
-function passes(event: JobEvent, { tenant, types, queues, jobIds }: EventFilter): boolean {
-  if (tenant !== undefined && event.tenant !== tenant) return false;
-  if (types && !types.includes(event.type)) return false;
-  if (queues && !queues.includes(event.queue)) return false;
-  return !jobIds || jobIds.includes(event.jobId);
 }
 
 const formatCursor = ({ segment, index }: Position): string => (index === 0 ? `${segment}` : `${segment}.${index}`);

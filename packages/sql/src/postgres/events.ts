@@ -1,4 +1,11 @@
-import type { EventFilter, EventLog, EventPage, EventQuery, JobEvent, LoggedEvent } from '@waybill/core';
+import {
+  type EventFilter,
+  type EventLog,
+  type EventPage,
+  type EventQuery,
+  eventMatches,
+  type LoggedEvent,
+} from '@waybill/core';
 import { decodeEvents } from '../event-codec.ts';
 import type { Base } from './base.ts';
 import { formatCursor, type LogCursor, NOTHING_SEEN, parseCursor } from './log-cursor.ts';
@@ -60,7 +67,7 @@ class PageWriter {
     const start = seq === this.#from.seq ? Math.max(first, this.#from.index) : first;
     for (let index = start; index < logged.length; index += 1) {
       const event = logged[index]!;
-      if (!passes(event, this.#filter)) continue;
+      if (!eventMatches(event, this.#filter)) continue;
       this.#events.push({ ...event, cursor: formatCursor({ ...this.#from, seq, index: index + 1 }) });
       if (this.#events.length < this.#limit) continue;
       this.#at = { seq, index: index + 1, isLast: index === logged.length - 1 };
@@ -92,11 +99,4 @@ async function endOfLog({ link, sql }: Base): Promise<string> {
   const [state] = await link.query<StateCells>(sql['log-state'], [NOTHING_SEEN, null, 0, 0]);
   const [store, now] = state!;
   return formatCursor({ store, base: now, target: null, seq: 0, index: 0 });
-}
-
-function passes(event: JobEvent, { tenant, types, queues, jobIds }: EventFilter): boolean {
-  if (tenant !== undefined && event.tenant !== tenant) return false;
-  if (types && !types.includes(event.type)) return false;
-  if (queues && !queues.includes(event.queue)) return false;
-  return !jobIds || jobIds.includes(event.jobId);
 }

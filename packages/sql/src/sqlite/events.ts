@@ -1,4 +1,4 @@
-import { type EventFilter, type EventPage, type JobEvent, type LoggedEvent, WaybillError } from '@waybill/core';
+import { type EventPage, eventMatches, type LoggedEvent, WaybillError } from '@waybill/core';
 import { decodeEvents } from '../event-codec.ts';
 import type { Input } from './protocol.ts';
 import type { Queries } from './queries.ts';
@@ -34,7 +34,7 @@ export function readEvents({ sql }: Session, { after, filter = {}, limit }: Inpu
     const start = segment === from.segment ? Math.max(first, from.index) : first;
     for (let index = start; index < logged.length; index += 1) {
       const event = logged[index]!;
-      if (!passes(event, filter)) continue;
+      if (!eventMatches(event, filter)) continue;
       const isLast = index === logged.length - 1;
       const cursor = formatCursor(isLast ? { segment: segment + 1, index: 0 } : { segment, index: index + 1 });
       events.push({ ...event, cursor });
@@ -66,13 +66,6 @@ const isBefore = (one: Position, other: Position): boolean =>
 /** Never back: a cursor from before the log was pruned stays where it is. */
 const endOf = (from: Position, newest: number): Position =>
   from.segment > newest ? from : { segment: newest + 1, index: 0 };
-
-function passes(event: JobEvent, { tenant, types, queues, jobIds }: EventFilter): boolean {
-  if (tenant !== undefined && event.tenant !== tenant) return false;
-  if (types && !types.includes(event.type)) return false;
-  if (queues && !queues.includes(event.queue)) return false;
-  return !jobIds || jobIds.includes(event.jobId);
-}
 
 const formatCursor = ({ segment, index }: Position): string => (index === 0 ? `${segment}` : `${segment}.${index}`);
 

@@ -1,12 +1,12 @@
 import { WaybillError } from '../../errors.ts';
-import type { JobEvent } from '../../events/job-event.ts';
-import type { EventFilter, EventPage, EventQuery } from '../event-log.ts';
+import type { EventPage, EventQuery } from '../event-log.ts';
+import { eventMatches } from '../filters.ts';
 import type { MemoryState } from './state.ts';
 
 export function readEvents(state: MemoryState, { after, filter = {}, limit }: EventQuery): EventPage {
   const position = after === undefined ? 0 : readCursor(after);
   const rest = state.log.filter((entry) => entry.position > position);
-  const found = rest.filter(({ event }) => matches(event, filter));
+  const found = rest.filter(({ event }) => eventMatches(event, filter));
   const events = found.slice(0, limit).map(({ position, event }) => ({ ...event, cursor: String(position) }));
   // Whether the filter would have let them through, nobody can tell any more.
   const missed = after !== undefined && state.prunedPosition > position;
@@ -15,15 +15,6 @@ export function readEvents(state: MemoryState, { after, filter = {}, limit }: Ev
 }
 
 export const endOfLog = (state: MemoryState): string => String(state.lastPosition);
-
-function matches(event: JobEvent, filter: EventFilter): boolean {
-  return (
-    (filter.tenant === undefined || event.tenant === filter.tenant) &&
-    (filter.types?.includes(event.type) ?? true) &&
-    (filter.queues?.includes(event.queue) ?? true) &&
-    (filter.jobIds?.includes(event.jobId) ?? true)
-  );
-}
 
 function readCursor(cursor: string): number {
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor);

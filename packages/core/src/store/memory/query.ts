@@ -1,5 +1,6 @@
 import { WaybillError } from '../../errors.ts';
-import { type Job, lastError } from '../../job/job.ts';
+import type { Job } from '../../job/job.ts';
+import { jobMatches } from '../filters.ts';
 import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from '../query.ts';
 import { admissionTimes, admitAll } from './slots.ts';
 import type { MemoryState } from './state.ts';
@@ -48,24 +49,8 @@ function byTime<T extends { nextAt: number | null }>(
   return { due, later: waiting.slice(due.length, due.length + 1).map((one) => one.nextAt!) };
 }
 
-const matching = (state: MemoryState, filter: JobFilter): Job[] => state.rows().filter((job) => matches(job, filter));
-
-function matches(job: Job, filter: JobFilter): boolean {
-  const error = lastError(job);
-  return (
-    job.tenant === filter.tenant &&
-    (filter.states?.includes(job.state) ?? true) &&
-    (filter.queues?.includes(job.queue) ?? true) &&
-    (filter.types?.includes(job.type) ?? true) &&
-    (filter.dead === undefined || job.dead === filter.dead) &&
-    (filter.workflowId === undefined || job.workflowId === filter.workflowId) &&
-    (filter.errorType === undefined || error?.type === filter.errorType || error?.code === filter.errorType) &&
-    (filter.createdAfter === undefined || job.createdAt > filter.createdAfter) &&
-    (filter.createdBefore === undefined || job.createdAt < filter.createdBefore) &&
-    (filter.finishedAfter === undefined || (job.finishedAt !== null && job.finishedAt > filter.finishedAfter)) &&
-    (filter.finishedBefore === undefined || (job.finishedAt !== null && job.finishedAt < filter.finishedBefore))
-  );
-}
+const matching = (state: MemoryState, filter: JobFilter): Job[] =>
+  state.rows().filter((job) => jobMatches(job, filter));
 
 const writeCursor = (id: string): string => Buffer.from(id).toString('base64url');
 

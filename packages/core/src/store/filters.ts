@@ -1,0 +1,30 @@
+import type { JobEvent } from '../events/job-event.ts';
+import { type Job, lastError } from '../job/job.ts';
+import type { EventFilter } from './event-log.ts';
+import type { JobFilter } from './query.ts';
+
+/** What a JobFilter means, for stores that look at whole rows. */
+export function jobMatches(job: Job, filter: JobFilter): boolean {
+  const error = lastError(job);
+  return (
+    job.tenant === filter.tenant &&
+    (filter.states?.includes(job.state) ?? true) &&
+    (filter.queues?.includes(job.queue) ?? true) &&
+    (filter.types?.includes(job.type) ?? true) &&
+    (filter.dead === undefined || job.dead === filter.dead) &&
+    (filter.workflowId === undefined || job.workflowId === filter.workflowId) &&
+    (filter.errorType === undefined || error?.type === filter.errorType || error?.code === filter.errorType) &&
+    (filter.createdAfter === undefined || job.createdAt > filter.createdAfter) &&
+    (filter.createdBefore === undefined || job.createdAt < filter.createdBefore) &&
+    (filter.finishedAfter === undefined || (job.finishedAt !== null && job.finishedAt > filter.finishedAfter)) &&
+    (filter.finishedBefore === undefined || (job.finishedAt !== null && job.finishedAt < filter.finishedBefore))
+  );
+}
+
+/** What an EventFilter means. */
+export function eventMatches(event: JobEvent, { tenant, types, queues, jobIds }: EventFilter): boolean {
+  if (tenant !== undefined && event.tenant !== tenant) return false;
+  if (types && !types.includes(event.type)) return false;
+  if (queues && !queues.includes(event.queue)) return false;
+  return !jobIds || jobIds.includes(event.jobId);
+}
