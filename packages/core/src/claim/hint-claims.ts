@@ -29,7 +29,7 @@ export class HintClaims {
 
   constructor(parts: HintClaimParts) {
     this.#parts = parts;
-    this.#net = new SafetyNet(parts.store, parts.transport);
+    this.#net = new SafetyNet(parts.store, parts.transport, parts.closing);
   }
 
   /** Other messages would come to a repetition than to the first call, so its answer is kept here for a while. */

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
+import type { Outcome } from '../job/outcome.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { memoryTransport } from '../testing/memory-transport.ts';
 import { TestClock } from '../testing/test-clock.ts';
 import { testEngine } from '../testing/test-engine.ts';
 import type { Hint, Transport } from '../transport/transport.ts';
+import type { Lease } from '../waybill.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -52,9 +54,65 @@ test('looks that find nothing are a second apart, those that find something foll
   const claim = () => waybill.jobs.claim({ queues: ['default'] });
   await Promise.all([claim(), claim(), claim()]);
   expect(store.calls('claim')).toBe(1);
+  await clock.advance(999);
+  await claim();
+  expect(store.calls('claim')).toBe(1);
+  await clock.advance(1);
+  await claim();
+  expect(store.calls('claim')).toBe(2);
   for (let i = 0; i < 3; i++) await enqueue();
-  await clock.advance(1_000);
   expect([...(await claim()), ...(await claim()), ...(await claim())]).toHaveLength(3);
+  expect(store.calls('claim')).toBe(5);
+});
+
+test('a fetch after an enqueue finds the job, though its hint is lost and somebody has just looked in vain', async () => {
+  const { waybill, store, enqueue } = onLossyMessages();
+  const claim = (queue: string) => waybill.jobs.claim({ queues: [queue] });
+  for (let round = 1; round <= 3; round++) {
+    expect(await claim('default')).toEqual([]);
+    const id = await enqueue();
+    expect(ids(await claim('default'))).toEqual([id]);
+    expect(await claim('default')).toEqual([]);
+  }
+  await claim('other');
+  const looks = store.calls('claim');
+  await enqueue();
+  expect(await claim('other')).toEqual([]);
+  expect(store.calls('claim')).toBe(looks);
+});
+
+test('the same for a job whose retry has come, and for one that was admitted to its limit', async () => {
+  const { waybill, clock, enqueue, claimOne } = onLossyMessages();
+  const retry = { jitter: false, initial_interval: 'PT1S' };
+  const id = await enqueue({ retry, rate_limit: { key: 'one', concurrency: 1 } });
+  const next = await enqueue({ rate_limit: { key: 'one', concurrency: 1 } });
+  const settle = ({ job, token }: Lease, outcome: Outcome) =>
+    waybill.jobs.settle({ id: job.id, leaseToken: token, outcome });
+  const none = async () => expect(await waybill.jobs.claim({ queues: ['default'] })).toEqual([]);
+  const first = await claimOne();
+  await none();
+  await settle(first, { kind: 'failed', error: { code: 'boom', message: 'It broke.' } });
+  const second = await claimOne();
+  expect([first.job.id, second.job.id]).toEqual([id, next]);
+  await settle(second, { kind: 'completed', result: null });
+  await clock.advance(999);
+  await none();
+  await clock.advance(1);
+  expect((await claimOne()).job.id).toBe(id);
+});
+
+test('where hints come, nobody looks into the store', async () => {
+  const { waybill, clock, store, line, enqueue, claimOne } = onLossyMessages();
+  line.isBroken = false;
+  for (let round = 0; round < 5; round++) {
+    await enqueue();
+    await claimOne();
+    const waiting = waybill.jobs.claim({ queues: ['default'], waitMs: 20_000 });
+    await clock.advance(900);
+    const id = await enqueue();
+    expect(ids(await waiting)).toEqual([id]);
+  }
+  expect(store.calls('claim')).toBe(0);
 });
 
 test('guarantee 5: where the store cannot be looked into, a job is hinted again after 1, 5, 21 minutes', async () => {

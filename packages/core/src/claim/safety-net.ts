@@ -15,19 +15,23 @@ export interface Caught {
 /**
  * Receives hints, and looks into the store itself when none come: a lost hint then costs a second, not a job. A look
  * that finds something is followed by the next at once, so that a queue whose hints are all gone is worked off at full
- * speed.
+ * speed. So is one after the store told that it has something new: whoever enqueues and then fetches finds the job, though
+ * its hint is still on its way. Where hints come in time nobody looks.
  */
 export class SafetyNet {
   readonly #store: Store;
   readonly #transport: Transport;
   readonly #canLook: boolean;
-  /** When a queue was last looked at in vain. */
-  readonly #vain = new Map<string, number>();
+  /** When a queue was last looked at in vain, by its name and then by tenant: wake-ups name no tenants. */
+  readonly #vain = new Map<string, Map<string, number>>();
 
-  constructor(store: Store, transport: Transport) {
+  constructor(store: Store, transport: Transport, closing: AbortSignal) {
     this.#store = store;
     this.#transport = transport;
     this.#canLook = store.capabilities.claimsByRank ?? true;
+    if (!this.#canLook) return;
+    const stop = store.onWake((queues) => this.#hear(queues));
+    closing.addEventListener('abort', stop, { once: true });
   }
 
   async receive(request: ReceiveRequest): Promise<Caught> {
@@ -74,13 +78,23 @@ export class SafetyNet {
   async #look({ tenant, queues, max: limit, claim }: ReceiveRequest): Promise<Job[]> {
     if (!this.#canLook) return [];
     const now = this.#store.clock.monotonic();
-    const keyOf = (queue: string): string => `${tenant}\n${queue}`;
-    const due = queues.filter((queue) => now - (this.#vain.get(keyOf(queue)) ?? -LOOK_EVERY_MS) >= LOOK_EVERY_MS);
+    const due = queues.filter((queue) => now - (this.#vain.get(queue)?.get(tenant) ?? -LOOK_EVERY_MS) >= LOOK_EVERY_MS);
     if (due.length === 0) return [];
-    for (const queue of due) this.#vain.set(keyOf(queue), now);
+    // Noted before the look: a wake-up that comes meanwhile crosses it out.
+    for (const queue of due) this.#noteVain(queue, tenant, now);
     const request = { tenant, queues: due, limit, ...claim, now: this.#store.clock.now() };
     const jobs = (await this.#store.claim([request]))[0] ?? [];
-    for (const { queue } of jobs) this.#vain.delete(keyOf(queue));
+    for (const { queue } of jobs) this.#vain.get(queue)?.delete(tenant);
     return jobs;
+  }
+
+  #noteVain(queue: string, tenant: string, now: number): void {
+    const byTenant = this.#vain.get(queue) ?? new Map<string, number>();
+    this.#vain.set(queue, byTenant.set(tenant, now));
+  }
+
+  #hear(queues: readonly string[] | undefined): void {
+    if (queues === undefined) this.#vain.clear();
+    else for (const queue of queues) this.#vain.delete(queue);
   }
 }
