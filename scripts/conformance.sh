@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
 # scripts/conformance.sh RUNNER PART..: starts a server on a fresh store for each part and runs the strict Open Job Spec
 # runner against it. Fails when any case fails.
-#   CONFORMANCE_STORE=postgres  on an embedded PostgreSQL, or the one that WAYBILL_TEST_POSTGRES names; else on SQLite
-#   CONFORMANCE_FLAGS           passed on to the runner, e.g. --skip-slow
+#   CONFORMANCE_STORE      sqlite (the default)
+#                          postgres: an embedded one, or the one that WAYBILL_TEST_POSTGRES names
+#                          dynamodb: on the local cloud, which needs Java 17
+#   CONFORMANCE_TRANSPORT  poll (the default) or sqs, which the local cloud brings: on dynamodb only
+#   CONFORMANCE_FLAGS      passed on to the runner, e.g. --skip-slow
 set -euo pipefail
 cd "$(dirname "$0")/.."
 runner=$1
 shift
+kind=${CONFORMANCE_STORE:-sqlite}
+transport=${CONFORMANCE_TRANSPORT:-poll}
 
 # Not by npx, which does not pass signals on.
 node=node_modules/.bin/node
+waybill="$node packages/waybill/bin/waybill.js"
 
 folder=$(mktemp -d)
 server=
 database=
+parallel=16
 stop() { if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; server=; fi; }
 stop_all() {
   stop
@@ -22,36 +29,62 @@ stop_all() {
 }
 trap stop_all EXIT
 
-# Waits until the file has the line that names an address, and answers it.
-address_in() {
-  for _ in $(seq 1 300); do
+# Waits until the file has a line that begins with these words, and answers the word behind them.
+word_in() {
+  for _ in $(seq 1 600); do
     local found
-    found=$(sed -n "s/^$2 \([^ ]*\).*/\1/p" "$1")
+    found=$(sed -n "s/^$2\([^ ]*\).*/\1/p" "$1")
     if [ -n "$found" ]; then echo "$found"; return; fi
     if ! kill -0 "$3" 2>/dev/null; then return; fi
     sleep 0.1
   done
 }
 
-postgres=${WAYBILL_TEST_POSTGRES:-}
-if [ "${CONFORMANCE_STORE:-sqlite}" = postgres ] && [ -z "$postgres" ]; then
-  "$node" scripts/embedded-postgres.mjs >"$folder/postgres.out" &
-  database=$!
-  postgres=$(address_in "$folder/postgres.out" 'postgres ready on' "$database")
-fi
+case "$kind/$transport" in
+  sqlite/poll) ;;
+  postgres/poll)
+    postgres=${WAYBILL_TEST_POSTGRES:-}
+    if [ -z "$postgres" ]; then
+      "$node" scripts/embedded-postgres.mjs >"$folder/postgres.out" &
+      database=$!
+      postgres=$(word_in "$folder/postgres.out" 'postgres ready on ' "$database")
+    fi
+    ;;
+  dynamodb/poll | dynamodb/sqs)
+    # Short runs end before Java's second compiler pays, and it would take time from what is being timed.
+    export JDK_JAVA_OPTIONS=${JDK_JAVA_OPTIONS:--XX:TieredStopAtLevel=1 -XX:+UseSerialGC}
+    parallel=4
+    $waybill cloud --name suites >"$folder/cloud.env" &
+    database=$!
+    # The last of its lines, so all are there.
+    word_in "$folder/cloud.env" AWS_ENDPOINT_URL_EVENTBRIDGE= "$database" >"$folder/last"
+    if [ ! -s "$folder/last" ]; then echo 'The local cloud does not start.' >&2; exit 1; fi
+    set -a
+    . "$folder/cloud.env"
+    set +a
+    ;;
+  *) echo "There is no store $kind with the transport $transport." >&2; exit 2 ;;
+esac
 
 for part in "$@"; do
-  if [ -n "$postgres" ]; then
-    store="$postgres?schema=suites_$(echo "$part" | tr -c 'a-z0-9\n' _)_$$"
-  else
-    store="sqlite:$folder/$part.db"
-  fi
+  carried=poll
+  case "$kind" in
+    sqlite) store="sqlite:$folder/$part.db" ;;
+    postgres) store="$postgres?schema=suites_$(echo "$part" | tr -c 'a-z0-9\n' _)_$$" ;;
+    dynamodb)
+      # A table and queues of its own for each part.
+      store=${WAYBILL_STORE/suites/suites-$part}
+      if [ "$transport" = sqs ]; then carried=${WAYBILL_TRANSPORT/suites/suites-$part}; fi
+      ;;
+  esac
   : >"$folder/$part.out"
-  "$node" packages/waybill/bin/waybill.js serve --store "$store" --port 0 --no-auth >"$folder/$part.out" 2>"$folder/$part.log" &
+  $waybill serve --store "$store" --transport "$carried" --port 0 --no-auth >"$folder/$part.out" 2>"$folder/$part.log" &
   server=$!
-  url=$(address_in "$folder/$part.out" 'waybill ready on' "$server")
+  url=$(word_in "$folder/$part.out" 'waybill ready on ' "$server")
   if [ -z "${url:-}" ]; then cat "$folder/$part.log" >&2; exit 1; fi
-  echo "== $part on $url, ${CONFORMANCE_STORE:-sqlite}"
-  node "$runner" --url "$url" --only "$part" --parallel 16 ${CONFORMANCE_FLAGS:-}
+  # A Java that has just begun takes seconds for its first calls, and some cases allow less.
+  if [ "$kind" = dynamodb ]; then "$node" scripts/warm-up.mjs "$url"; fi
+  echo "== $part on $url, $kind, $transport"
+  node "$runner" --url "$url" --only "$part" --parallel "$parallel" ${CONFORMANCE_FLAGS:-}
   stop
 done

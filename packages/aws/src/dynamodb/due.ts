@@ -20,7 +20,8 @@ const kindOf = (entry: Item): string => {
 
 /** What waits for its moment. Alarms may ring early, so the items themselves say what is due. */
 export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnswer> {
-  const rung = await ringing(base, now, limit);
+  // Whoever waits for a retry waits for this, so what need not be one after the other is not.
+  const [rung, later] = await Promise.all([ringing(base, now, limit), nextAlarm(base, now)]);
   const admitted: Job[] = [];
   for (const entry of rung.filter((one) => kindOf(one) === 'L')) {
     const [tenant, key] = partsOf(keyOf(entry).pk) as [string, string];
@@ -29,9 +30,7 @@ export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnsw
   for (const entry of rung.filter((one) => kindOf(one) === 'B')) {
     await finishBatch(base, partsOf(keyOf(entry).pk)[0]!);
   }
-  const jobs = await dueJobs(base, rung, now, limit);
-  const crons = await dueCrons(base, rung, now, limit);
-  const later = await nextAlarm(base, now);
+  const [jobs, crons] = await Promise.all([dueJobs(base, rung, now, limit), dueCrons(base, rung, now, limit)]);
   const moments = [jobs.next, crons.next, later].filter((moment) => moment !== null);
   return {
     jobs: jobs.due,

@@ -10,6 +10,8 @@ import { SafetyNet } from './safety-net.ts';
 const MAX_REMEMBERED = 1_000;
 /** When a foreign message is tried again that could not be stored. */
 const ADOPT_AGAIN_MS = 10_000;
+/** Receives of nothing but useless hints, after which a claim that need not wait looks into the store. */
+const USELESS_RECEIVES = 5;
 
 export interface HintClaimParts {
   store: Store;
@@ -45,7 +47,11 @@ export class HintClaims {
     return claimed;
   }
 
-  /** Until a job was claimed or the time is over: hints may come whose jobs are gone. */
+  /**
+   * Until a job was claimed or the time is over. Hints may come whose jobs are gone; they are no answer, and behind them
+   * may stand good ones. So even a claim that does not wait takes some more, which also clears them away faster than
+   * claims by rank leave new ones, and looks into the store at last.
+   */
   async #claimByHints(asked: ReceiveRequest): Promise<Lease[]> {
     const {
       store: { clock },
@@ -54,11 +60,15 @@ export class HintClaims {
     const signal = asked.signal ? AbortSignal.any([asked.signal, closing]) : closing;
     const request = { ...asked, signal };
     const until = clock.monotonic() + request.waitMs;
-    for (;;) {
+    for (let useless = 0; ; ) {
       const waitMs = Math.max(0, until - clock.monotonic());
       const { deliveries, jobs } = await this.#net.receive({ ...request, waitMs });
       const leases = [...jobs.map((job) => leaseOf(job)), ...(await this.#claimHinted(request, deliveries))];
-      if (leases.length > 0 || clock.monotonic() >= until || signal.aborted) return leases;
+      if (leases.length > 0 || signal.aborted) return leases;
+      if (clock.monotonic() < until) continue;
+      if (deliveries.length === 0) return [];
+      useless += 1;
+      if (useless === USELESS_RECEIVES) return (await this.#net.look(request)).map((job) => leaseOf(job));
     }
   }
 

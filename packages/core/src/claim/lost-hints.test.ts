@@ -101,6 +101,15 @@ test('the same for a job whose retry has come, and for one that was admitted to 
   expect((await claimOne()).job.id).toBe(id);
 });
 
+test.each([1, 4, 40])('%i hints of jobs that are gone do not hide the next job from a fetch', async (count) => {
+  const { waybill, line, enqueue } = onLossyMessages();
+  line.isBroken = false;
+  const claim = () => waybill.jobs.claim({ queues: ['default'] });
+  for (const id of await Promise.all(Array.from({ length: count }, () => enqueue()))) await waybill.jobs.cancel(id);
+  const id = await enqueue();
+  expect(ids(await claim())).toEqual([id]);
+});
+
 test('where hints come, nobody looks into the store', async () => {
   const { waybill, clock, store, line, enqueue, claimOne } = onLossyMessages();
   line.isBroken = false;

@@ -54,7 +54,7 @@ export class SafetyNet {
       return { deliveries: [], jobs: looked.value };
     }
     if (deliveries.length > 0) return { deliveries, jobs: [] };
-    const jobs = await this.#look(request);
+    const jobs = await this.look(request);
     // While the store has jobs, a queue that is away costs speed only.
     if (jobs.length === 0 && received.status === 'rejected') throw received.reason;
     return { deliveries: [], jobs };
@@ -70,12 +70,13 @@ export class SafetyNet {
     for (;;) {
       await this.#store.clock.sleep(LOOK_EVERY_MS, ended);
       if (ended.aborted || request.signal?.aborted) return [];
-      const jobs = await this.#look(request);
+      const jobs = await this.look(request);
       if (jobs.length > 0) return jobs;
     }
   }
 
-  async #look({ tenant, queues, max: limit, claim }: ReceiveRequest): Promise<Job[]> {
+  /** Claims by rank, where that was not in vain a moment ago. */
+  async look({ tenant, queues, max: limit, claim }: ReceiveRequest): Promise<Job[]> {
     if (!this.#canLook) return [];
     const now = this.#store.clock.monotonic();
     const due = queues.filter((queue) => now - (this.#vain.get(queue)?.get(tenant) ?? -LOOK_EVERY_MS) >= LOOK_EVERY_MS);
