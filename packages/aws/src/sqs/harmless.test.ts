@@ -18,5 +18,5 @@ async function sqliteById(clock: Clock): Promise<Store> {
   });
 }
 
-/** The first reminder comes after a minute, the second after five; virtual seconds pass while real requests are under way. */
+/** Reminders come after 25 and 125 seconds, and virtual seconds pass while real requests are under way. */
 testHarmlessHints('sqlite by id + sqs', sqliteById, 120_000);

@@ -33,11 +33,17 @@ export function nextAtFor(job: Timed): number | null {
   }
 }
 
-const FIRST_REMINDER_MS = 60_000;
+/**
+ * A little before the lease of a worker (30 s) would end that claims the job at once. So the claim finds an alarm that
+ * rings before the lease ends and may leave it where it is, which on DynamoDB saves a quarter of what a job costs; a later
+ * alarm it would have to move, or a dead worker's job would come back late. The seconds in between are for clocks that
+ * differ.
+ */
+const FIRST_REMINDER_MS = 25_000;
 const LONGEST_REMINDER_MS = 12 * 3_600_000;
 
 /**
- * Over a transport of hints, a job that waits for a claim is hinted again after a minute, then at pauses four times as
+ * Over a transport of hints, a job that waits for a claim is hinted again after 25 seconds, then at pauses four times as
  * long each, at most twelve hours. A function of the time at which it became available, so it needs no column.
  */
 export function withReminder(job: Job, now: number): Job {
