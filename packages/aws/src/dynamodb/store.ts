@@ -77,7 +77,7 @@ export async function dynamoStore(options: DynamoOptions): Promise<Store> {
 }
 
 class DynamoStore implements Store {
-  readonly capabilities = CAPABILITIES;
+  readonly capabilities: StoreCapabilities;
   readonly clock: Clock;
   readonly events: EventLog;
   readonly queues: QueueStore;
@@ -92,6 +92,7 @@ class DynamoStore implements Store {
   constructor(base: Base, close: () => void) {
     this.#base = base;
     this.#close = close;
+    this.capabilities = { ...CAPABILITIES, claimsByRank: base.settings.claimsByRank };
     this.clock = base.settings.clock;
     this.events = eventLog(base);
     this.queues = queueStore(base);
