@@ -40,6 +40,8 @@ export function engine(options: EngineOptions): Waybill {
   const isHinted = transport.capabilities.delivers === 'hints';
   const store = isHinted ? hintedStore(asked.store, tellDead) : asked.store;
   const resolved = { ...asked, store };
+  // Also without upkeep: whoever ends a job notes when its row may go.
+  if (options.retention) store.keepFor?.(options.retention);
   const written = new Signal();
   const closing = new AbortController();
   let closed: Promise<void> | undefined;

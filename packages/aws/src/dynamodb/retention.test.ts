@@ -1,3 +1,4 @@
+import { engine } from '@waybill/core';
 import { aJob, settleChange, type TestClock, versionChange } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
@@ -85,5 +86,42 @@ describe.skipIf(!canRun)('what is over on DynamoDB (skipped: needs Java 17)', ()
       });
       expect(await store.events.read({ limit: 9 })).toMatchObject({ missed: false, events: [{ jobId: job.id }] });
     }
+  });
+
+  it('the engine says how long, also in a process without upkeep', async () => {
+    const { store, clock } = await local.open();
+    const retention = { ...RETENTION, everyMs: 1_000 };
+    const waybill = engine({ store, retention, maintenance: false });
+    onTestFinished(() => waybill.close());
+    const start = await waybill.events.end();
+    const end = async (outcome: typeof COMPLETED | typeof DEAD) => {
+      const { job } = await waybill.jobs.enqueue({ type: 'a.b', args: [] });
+      const [lease] = await waybill.jobs.claim({ queues: ['default'] });
+      await waybill.jobs.settle({ id: job.id, leaseToken: lease!.token, outcome });
+      return job.id;
+    };
+    const [done, dead] = [await end(COMPLETED), await end(DEAD)];
+    await clock.advance(RETENTION.finishedMs);
+    await expect(waybill.jobs.get(done)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await waybill.jobs.get(dead)).toMatchObject({ dead: true });
+    const { events } = await waybill.events.read({ after: start, limit: 99 });
+    expect(new Set(events.map(({ jobId }) => jobId))).toEqual(new Set([done, dead]));
+    await clock.advance(RETENTION.eventsMs - RETENTION.finishedMs);
+    expect(await waybill.events.read({ after: start, limit: 99 })).toMatchObject({ events: [], missed: true });
+    await clock.advance(RETENTION.deadMs - RETENTION.eventsMs);
+    await expect(waybill.jobs.get(dead)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('a queue that keeps nothing leaves neither the row nor its events', async () => {
+    const { store } = await local.open();
+    const waybill = engine({ store, retention: { finishedMs: 3_600_000 }, maintenance: false });
+    onTestFinished(() => waybill.close());
+    await waybill.queues.setKeep('default', 'none');
+    const start = await waybill.events.end();
+    const { job } = await waybill.jobs.enqueue({ type: 'a.b', args: [] });
+    const [lease] = await waybill.jobs.claim({ queues: ['default'] });
+    await waybill.jobs.settle({ id: job.id, leaseToken: lease!.token, outcome: COMPLETED });
+    await expect(waybill.jobs.get(job.id)).rejects.toMatchObject({ code: 'not_found' });
+    expect((await waybill.events.read({ after: start, limit: 99 })).events).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { type Clock, invalidField, type Logger, silentLogger, systemClock } from '@waybill/core';
+import { type Clock, invalidField, type Logger, type Retention, silentLogger, systemClock } from '@waybill/core';
 import type { Client } from './sdk.ts';
 
 export interface DynamoOptions {
@@ -18,7 +18,10 @@ export interface DynamoOptions {
    * @defaultValue 'index'
    */
   ready?: 'index' | 'none';
-  /** How long what is over is kept. DynamoDB removes it by itself, so the store must know beforehand. */
+  /**
+   * How long what is over is kept, unless the engine is told. DynamoDB removes it by itself, so the store must know
+   * beforehand.
+   */
   retention?: DynamoRetention;
   shards?: DynamoShards;
   /** Items in one transaction at most; larger groups are staged. DynamoDB's own bound is 100. @defaultValue 100 */
@@ -48,14 +51,15 @@ export interface DynamoShards {
 }
 
 const DAY_MS = 86_400_000;
-const RETENTION = { finishedMs: 7 * DAY_MS, deadMs: 180 * DAY_MS, eventsMs: 7 * DAY_MS };
+const RETENTION: Retention = { finishedMs: 7 * DAY_MS, deadMs: 180 * DAY_MS, eventsMs: 7 * DAY_MS };
 const MOST_SHARDS = 256;
 
 export interface Settings {
   table: string;
   createTable: boolean;
   claimsByRank: boolean;
-  retention: Required<DynamoRetention>;
+  /** Read at every end, since an engine may have a say in it. */
+  retention: Retention;
   largestTransaction: number;
   dueShards: number;
   shardsOf(queue: string): number;
@@ -73,10 +77,7 @@ export function settingsOf(options: DynamoOptions): Settings {
       throw invalidField('shards', `must be whole numbers from 1 to ${MOST_SHARDS}`);
     }
   }
-  const retention = { ...RETENTION, ...options.retention };
-  for (const [name, value] of Object.entries(retention)) {
-    if (!(value > 0)) throw invalidField(`retention.${name}`, 'must be a number above 0');
-  }
+  const retention = mergeRetention(RETENTION, options.retention ?? {});
   return {
     table: options.table,
     createTable: options.createTable ?? true,
@@ -88,4 +89,14 @@ export function settingsOf(options: DynamoOptions): Settings {
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger,
   };
+}
+
+/** Only these three: an engine's options say more, which is no store's business. */
+export function mergeRetention(known: Retention, told: Partial<Retention>): Retention {
+  const { finishedMs = known.finishedMs, deadMs = known.deadMs, eventsMs = known.eventsMs } = told;
+  const retention = { finishedMs, deadMs, eventsMs };
+  for (const [name, value] of Object.entries(retention)) {
+    if (!(value > 0)) throw invalidField(`retention.${name}`, 'must be a number above 0');
+  }
+  return retention;
 }

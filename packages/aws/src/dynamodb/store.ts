@@ -22,6 +22,7 @@ import type {
   PruneAnswer,
   QueueStore,
   ReportStore,
+  Retention,
   Store,
   StoreCapabilities,
   WakeListener,
@@ -44,7 +45,7 @@ import { openClient } from './open-client.ts';
 import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
 import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
-import { type DynamoOptions, settingsOf } from './settings.ts';
+import { type DynamoOptions, mergeRetention, settingsOf } from './settings.ts';
 import { ensureTable } from './table.ts';
 import { Wakes } from './wakes.ts';
 
@@ -143,6 +144,11 @@ class DynamoStore implements Store {
   async prune(): Promise<PruneAnswer> {
     await forgetOldSegments(this.#base);
     return { jobs: 0, events: 0, more: false };
+  }
+
+  keepFor(retention: Partial<Retention>): void {
+    const { settings } = this.#base;
+    settings.retention = mergeRetention(settings.retention, retention);
   }
 
   onWake(listener: WakeListener): () => void {

@@ -1,3 +1,12 @@
+/** How long what is over is kept, counted from its end. */
+export interface Retention {
+  /** Finished jobs outside the dead-letter set. */
+  finishedMs: number;
+  /** Dead letters. */
+  deadMs: number;
+  eventsMs: number;
+}
+
 /**
  * Removes what is older than the retention says. Never a job that still lives, nor one that ended inside the retention.
  * A store may keep a finished job longer by `capabilities.pruneLagMs`, so as to drop many of them as a whole.

@@ -7,7 +7,7 @@ import type { EventLog } from './event-log.ts';
 import type { ExtendAnswer, ExtendRequest } from './extend.ts';
 import type { InsertAnswer, InsertGroup } from './insert.ts';
 import type { LimitStore } from './limits.ts';
-import type { PruneAnswer, PruneRequest } from './prune.ts';
+import type { PruneAnswer, PruneRequest, Retention } from './prune.ts';
 import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from './query.ts';
 import type { QueueStore } from './queues.ts';
 import type { ReportStore } from './reports.ts';
@@ -69,6 +69,11 @@ export interface Store {
 
   due(query: DueQuery): Promise<DueAnswer>;
   prune(request: PruneRequest): Promise<PruneAnswer>;
+  /**
+   * What the engine was told of retention; what it was not told stays as it is. Only of stores that remove what is old by
+   * themselves: they note with each end when it may go, so rows that have ended before keep their time.
+   */
+  keepFor?(retention: Partial<Retention>): void;
 
   readonly events: EventLog;
   readonly reports: ReportStore;

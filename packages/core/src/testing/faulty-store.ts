@@ -54,6 +54,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
     extend: faulty('extend', (requests) => store.extend(requests)),
     due: faulty('due', (query) => store.due(query)),
     prune: faulty('prune', (request) => store.prune(request)),
+    ...(store.keepFor && { keepFor: (retention) => store.keepFor!(retention) }),
     events: {
       read: faulty('events.read', (query) => events.read(query)),
       end: faulty('events.end', () => events.end()),
