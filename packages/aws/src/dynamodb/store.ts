@@ -18,6 +18,7 @@ import type {
   JobKey,
   JobQuery,
   LimitStore,
+  OpeningQuery,
   Page,
   PruneAnswer,
   QueueStore,
@@ -42,6 +43,7 @@ import { Locks } from './locks.ts';
 import { forgetOldSegments } from './log.ts';
 import { LogWriter, ORPHANED_AFTER_MS } from './log-writer.ts';
 import { openClient } from './open-client.ts';
+import { opensAt } from './opens-at.ts';
 import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
 import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
@@ -122,6 +124,10 @@ class DynamoStore implements Store {
 
   claim(requests: readonly ClaimRequest[]): Promise<Job[][]> {
     return claim(this.#base, requests);
+  }
+
+  opensAt(query: OpeningQuery): Promise<number | null> {
+    return opensAt(this.#base, query);
   }
 
   claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]> {

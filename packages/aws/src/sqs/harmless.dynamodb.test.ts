@@ -8,5 +8,5 @@ describe.skipIf(!canRun)('on DynamoDB Local (skipped: needs Java 17)', () => {
   const storeWith = (ready: 'index' | 'none') => async (clock: TestClock) => (await open({ clock, ready })).store;
 
   testHarmlessHints('dynamodb + sqs', storeWith('index'), 1_000);
-  testHarmlessHints('dynamodb without a ready index + sqs', storeWith('none'), 120_000);
+  testHarmlessHints('dynamodb without a ready index + sqs', storeWith('none'), 60_000);
 });

@@ -19,4 +19,4 @@ async function sqliteById(clock: Clock): Promise<Store> {
 }
 
 /** Reminders come after 25 and 125 seconds, and virtual seconds pass while real requests are under way. */
-testHarmlessHints('sqlite by id + sqs', sqliteById, 120_000);
+testHarmlessHints('sqlite by id + sqs', sqliteById, 60_000);
