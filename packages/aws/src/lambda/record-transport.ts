@@ -14,7 +14,7 @@ interface Held {
  * Hints of other jobs go out through the real one, and are waited for, since a function is frozen when it has answered.
  */
 export class RecordTransport implements Transport {
-  readonly capabilities = { name: 'lambda', ordering: 'tiers', delivers: 'hints' } as const;
+  readonly capabilities = { name: 'lambda', ordering: 'tiers', delivers: 'hints', hasSafetyNet: false } as const;
   readonly #inner: Transport;
   readonly #sending = new Set<Promise<void>>();
   #held = new Map<string, Held>();

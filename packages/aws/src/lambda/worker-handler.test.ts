@@ -42,7 +42,7 @@ async function open(
     Records: messages().map(({ messageId, body }) => recordOf(messageId, body, sqs.prefix)),
   });
   const invoke = (given = event()) => handler(given, contextUntil(end()));
-  return { sqs, clock, producer, faults, handler, enqueue, event, invoke, messages };
+  return { sqs, clock, store, producer, faults, handler, enqueue, event, invoke, messages };
 }
 
 const recordOf = (messageId: string, body: string, prefix: string): SQSRecord => ({
@@ -89,6 +89,23 @@ test('guarantee 5: doubled, late and useless messages are dropped', async () => 
     batchItemFailures: [],
   });
   expect(runs).toBe(1);
+});
+
+test('runs nothing but what its messages name, also when these turn out to be useless', async () => {
+  const { enqueue, event, invoke, producer, store } = await open([send]);
+  const cancelled = await enqueue('mail.send');
+  const [record] = event().Records;
+  const waiting = await enqueue('mail.send');
+  await producer.jobs.cancel(cancelled);
+  // The function goes on after the useless message, since another tenant's is in the batch.
+  const request = { type: 'mail.send', args: [{}], options: { queue: 'mails' } };
+  const { job } = await producer.jobs.enqueue(request, { tenant: 'other' });
+  const body = JSON.stringify({ job_id: job.id, queue: 'mails', attempt: 0, tenant: 'other' });
+  const other = { ...record!, messageId: 'other', receiptHandle: 'other', body };
+  expect(await invoke({ Records: [record!, other] })).toEqual({ batchItemFailures: [] });
+  expect(await producer.jobs.get(job.id, { tenant: 'other' })).toMatchObject({ state: 'completed' });
+  expect(await producer.jobs.get(waiting)).toMatchObject({ state: 'available', run: 0 });
+  expect(store.calls('claim')).toBe(0);
 });
 
 test('a job that fails waits for its retry in its row, not in the queue', async () => {

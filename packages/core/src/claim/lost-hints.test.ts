@@ -110,6 +110,16 @@ test.each([1, 4, 40])('%i hints of jobs that are gone do not hide the next job f
   expect(ids(await claim())).toEqual([id]);
 });
 
+test('a transport whose messages alone may be claimed has no safety net', async () => {
+  const clock = new TestClock();
+  const inner = memoryTransport({ clock });
+  const transport = { ...inner, send: async () => {}, capabilities: { ...inner.capabilities, hasSafetyNet: false } };
+  const { waybill, store, enqueue } = testEngine({ clock, transport });
+  await enqueue();
+  expect(await waybill.jobs.claim({ queues: ['default'] })).toEqual([]);
+  expect(store.calls('claim')).toBe(0);
+});
+
 test('where hints come, nobody looks into the store', async () => {
   const { waybill, clock, store, line, enqueue, claimOne } = onLossyMessages();
   line.isBroken = false;

@@ -28,7 +28,7 @@ export class SafetyNet {
   constructor(store: Store, transport: Transport, closing: AbortSignal) {
     this.#store = store;
     this.#transport = transport;
-    this.#canLook = store.capabilities.claimsByRank ?? true;
+    this.#canLook = (store.capabilities.claimsByRank ?? true) && (transport.capabilities.hasSafetyNet ?? true);
     if (!this.#canLook) return;
     const stop = store.onWake((queues) => this.#hear(queues));
     closing.addEventListener('abort', stop, { once: true });

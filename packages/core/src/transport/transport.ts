@@ -49,6 +49,8 @@ export interface TransportCapabilities {
   ordering: 'strict' | 'tiers';
   /** Whether receiving claims. Hints can be lost, so whoever delivers them is watched: see docs/adr/0003-hints.md. */
   delivers: Received['kind'];
+  /** False where only what is delivered may be claimed, as in a function that is called for certain messages. @defaultValue true */
+  hasSafetyNet?: boolean;
 }
 
 export interface Transport {
