@@ -1,4 +1,4 @@
-import { type Clock, WaybillError } from '@waybill/core';
+import { type Clock, Roster, WaybillError } from '@waybill/core';
 
 interface Waiting {
   until: number;
@@ -13,7 +13,8 @@ export class Deadlines {
   readonly #ms: number;
   readonly #clock: Clock;
   readonly #giveUp: AbortSignal;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Roster<number, Waiting>();
+  #calls = 0;
   #watching = false;
 
   constructor(ms: number, clock: Clock, giveUp: AbortSignal) {
@@ -29,15 +30,15 @@ export class Deadlines {
   within<T>(call: Promise<T>): Promise<T> {
     if (this.#giveUp.aborted) return Promise.race([call, Promise.reject(nobodyWaits())]);
     return new Promise((resolve, reject) => {
-      const waiting = { until: this.#clock.monotonic() + this.#ms, fail: reject };
-      this.#waiting.add(waiting);
+      const number = this.#calls++;
+      this.#waiting.set(number, { until: this.#clock.monotonic() + this.#ms, fail: reject });
       call.then(
         (answer) => {
-          this.#waiting.delete(waiting);
+          this.#waiting.delete(number);
           resolve(answer);
         },
         (error: unknown) => {
-          this.#waiting.delete(waiting);
+          this.#waiting.delete(number);
           reject(error);
         },
       );
@@ -47,22 +48,17 @@ export class Deadlines {
 
   async #watch(): Promise<void> {
     this.#watching = true;
-    // Taken anew each time: an iterator that is kept over a wait keeps everything that was deleted meanwhile.
-    for (let first = this.#first(); first !== undefined; first = this.#first()) {
-      const left = first.until - this.#clock.monotonic();
+    for (let first = this.#waiting.oldest(); first !== undefined; first = this.#waiting.oldest()) {
+      const { until, fail } = this.#waiting.get(first)!;
+      const left = until - this.#clock.monotonic();
       if (left > 0) await this.#clock.sleep(left, this.#giveUp);
-      else if (this.#waiting.delete(first))
-        first.fail(new WaybillError('timeout', `No answer came within ${this.#ms} ms.`));
+      else if (this.#waiting.delete(first)) fail(new WaybillError('timeout', `No answer came within ${this.#ms} ms.`));
     }
     this.#watching = false;
   }
 
-  #first(): Waiting | undefined {
-    return this.#waiting.values().next().value;
-  }
-
   #failAll(): void {
-    for (const { fail } of this.#waiting) fail(nobodyWaits());
+    for (const { fail } of this.#waiting.all()) fail(nobodyWaits());
     this.#waiting.clear();
   }
 }

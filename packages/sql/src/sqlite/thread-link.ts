@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type Logger, type WakeListener, WaybillError } from '@waybill/core';
+import { type Logger, Roster, type WakeListener, WaybillError } from '@waybill/core';
 import { errorOf } from './failures.ts';
 import {
   type Answer,
@@ -27,7 +27,7 @@ interface Pending {
 export class ThreadLink {
   readonly #options: ThreadOptions;
   readonly #logger: Logger;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Roster<number, Pending>();
   readonly #listeners = new Set<WakeListener>();
   #worker: Worker | null = null;
   #nextId = 1;
@@ -143,7 +143,7 @@ export class ThreadLink {
   }
 
   #rejectAll(error: WaybillError): void {
-    for (const { reject } of this.#pending.values()) reject(error);
+    for (const { reject } of this.#pending.all()) reject(error);
     this.#pending.clear();
     this.#onIdle?.();
   }
