@@ -26,6 +26,7 @@ export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-p
 export type { Json, JsonObject } from './json.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export type { EngineOptions, RetentionOptions } from './options.ts';
+export { Places } from './places.ts';
 export { Roster } from './roster.ts';
 export type * from './waybill.ts';
 
