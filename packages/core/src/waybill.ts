@@ -62,6 +62,16 @@ export interface Jobs {
   cancel(id: string, context?: InTenant & { by?: string; reason?: string }): Promise<Job>;
   /** Lets a pending job start. */
   activate(id: string, context?: InTenant): Promise<Job>;
+  /**
+   * Addresses at which the job's payloads over a size can be had for a while, without a key: secrets. Only of a job as
+   * `get` or `list` has just answered it, and only where a blob store keeps large payloads and can make addresses.
+   */
+  urls?(job: Job, bound: { overBytes: number }): Promise<PayloadUrls>;
+}
+
+export interface PayloadUrls {
+  args?: string;
+  result?: string;
 }
 
 export interface EnqueueContext extends InTenant, InTransaction {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { invalidField } from '../errors.ts';
-import type { BlobStore } from './blob-store.ts';
+import type { BlobInfo, BlobStore } from './blob-store.ts';
 
 /** No dot in front: keeps `..` out, and our own files apart from blobs. */
 const PART = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
@@ -29,12 +30,8 @@ export function folderBlobStore(folder: string): BlobStore {
     },
 
     get: async (key) => {
-      try {
-        return new Uint8Array(await readFile(pathOf(folder, key)));
-      } catch (error) {
-        if (isMissing(error)) return null;
-        throw error;
-      }
+      const data = await orIfMissing(readFile(pathOf(folder, key)), null);
+      return data && new Uint8Array(data);
     },
 
     deletePrefix: async (prefix) => {
@@ -45,6 +42,20 @@ export function folderBlobStore(folder: string): BlobStore {
       const doomed = names.filter((name) => name.startsWith(start));
       await Promise.all(doomed.map((name) => rm(join(parent, name), { recursive: true, force: true })));
     },
+
+    list: async (prefix, { after = '', limit }) => {
+      const [parents] = splitPrefix(prefix);
+      const found: BlobInfo[] = [];
+      for await (const key of keysIn(folder, parents.map((parent) => `${parent}/`).join(''), after)) {
+        if (found.length === limit) break;
+        if (!key.startsWith(prefix)) continue;
+        const putAt = await changedAt(join(folder, key));
+        if (putAt !== null) found.push({ key, putAt });
+      }
+      return found;
+    },
+
+    close: async () => {},
   };
 }
 
@@ -64,11 +75,34 @@ function splitPrefix(prefix: string): [parents: string[], start: string] {
   throw invalidField('prefix', 'must be the beginning of a key.', { prefix });
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+/** In the order of the keys, which have a slash where a folder ends. Passes by what cannot come after `after`. */
+async function* keysIn(folder: string, above: string, after: string): AsyncGenerator<string> {
+  const entries = (await entriesIn(join(folder, above))).filter(({ name }) => PART.test(name));
+  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
+  for (const name of names) {
+    const key = above + name;
+    if (!name.endsWith('/')) {
+      if (key > after) yield key;
+    } else if (key > after || after.startsWith(key)) yield* keysIn(folder, key, after);
+  }
+}
+
+const entriesIn = (folder: string): Promise<Dirent[]> => orIfMissing(readdir(folder, { withFileTypes: true }), []);
+
+/** Null when it was removed meanwhile. */
+const changedAt = (path: string): Promise<number | null> =>
+  orIfMissing(
+    stat(path).then(({ mtimeMs }) => mtimeMs),
+    null,
+  );
+
+const namesIn = (folder: string): Promise<string[]> => orIfMissing(readdir(folder), []);
+
+async function orIfMissing<T>(asked: Promise<T>, otherwise: T): Promise<T> {
   try {
-    return await readdir(folder);
+    return await asked;
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissing(error)) return otherwise;
     throw error;
   }
 }
