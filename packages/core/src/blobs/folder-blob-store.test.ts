@@ -16,6 +16,10 @@ async function freshStore() {
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 testBlobStore('a folder', async () => {
+  const { folder, remove } = await temporaryBlobs();
+  return { blobs: folderBlobStore(folder), close: remove };
+});
+testBlobStore('a folder that leaves the disk to the system', async () => {
   const { blobs, remove } = await temporaryBlobs();
   return { blobs, close: remove };
 });

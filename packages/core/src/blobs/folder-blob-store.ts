@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { invalidField } from '../errors.ts';
 import type { BlobInfo, BlobStore } from './blob-store.ts';
@@ -11,8 +11,14 @@ const PART = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
 /** Where blobs are written before they get their names. Not a possible key. */
 const UNFINISHED = '.unfinished';
 
-/** Keeps each blob as a file below a folder. A blob is there whole or not at all, and on the disk before `put` answers. */
-export function folderBlobStore(folder: string): BlobStore {
+export interface FolderOptions {
+  /** Whether a blob is on the disk before `put` answers, or whenever the system sees fit. @defaultValue 'full' */
+  durability?: 'full' | 'none';
+}
+
+/** Keeps each blob as a file below a folder. A blob is there whole or not at all. */
+export function folderBlobStore(folder: string, { durability = 'full' }: FolderOptions = {}): BlobStore {
+  const isDurable = durability === 'full';
   return {
     put: async (key, data) => {
       const target = pathOf(folder, key);
@@ -20,13 +26,13 @@ export function folderBlobStore(folder: string): BlobStore {
       await mkdir(dirname(unfinished), { recursive: true });
       const firstNew = await mkdir(dirname(target), { recursive: true });
       try {
-        await writeDurably(unfinished, data);
+        await (isDurable ? writeDurably(unfinished, data) : writeFile(unfinished, data));
         await rename(unfinished, target);
       } catch (error) {
         await rm(unfinished, { force: true });
         throw error;
       }
-      await syncFolders(dirname(target), firstNew === undefined ? dirname(target) : dirname(firstNew));
+      if (isDurable) await syncFolders(dirname(target), firstNew === undefined ? dirname(target) : dirname(firstNew));
     },
 
     get: async (key) => {
