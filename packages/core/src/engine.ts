@@ -98,6 +98,9 @@ export function engine(options: EngineOptions): Waybill {
   });
   if (resolved.maintenance) maintenance.start();
 
+  const apart = (overBytes: number | undefined) =>
+    overBytes === undefined ? undefined : offloaded?.apart?.(overBytes);
+
   async function close(): Promise<void> {
     closing.abort();
     await maintenance.stop();
@@ -110,14 +113,16 @@ export function engine(options: EngineOptions): Waybill {
     jobs: {
       enqueue: enqueuer.enqueue,
       enqueueMany: enqueuer.enqueueMany,
-      get: async (id, { tenant = '' } = {}) => {
-        const job = await rows.mustRead({ tenant, id });
+      get: async (id, { tenant = '', overBytes } = {}) => {
+        const [found] = (await apart(overBytes)?.get([{ tenant, id }])) ?? [];
+        const job = found ?? (await rows.mustRead({ tenant, id }));
         const lack = payloads?.lackOf(job);
         if (lack) throw lackError(job, lack);
         return job;
       },
-      ...(asked.blobs?.store.presign && payloads && { urls: (job, bound) => payloads.urlsOf(job, bound) }),
-      list: ({ filter, ...query }) => store.list({ ...query, filter: { tenant: '', ...filter } }),
+      ...(offloaded?.apart && payloads && { urls: (job, bound) => payloads.urlsOf(job, bound) }),
+      list: ({ filter, overBytes, ...query }) =>
+        (apart(overBytes) ?? store).list({ ...query, filter: { tenant: '', ...filter } }),
       claim: (call) => claimer.claim(call),
       heartbeat: (call) => heartbeats.beat(call),
       settle: (call) => settler.settle(call),

@@ -30,6 +30,7 @@ async function largeEngine({ faults = [], ...options }: Partial<EngineOptions> &
       if (failure) throw failure;
       return blobs.get(key);
     },
+    presign: async (key, forMs) => `https://blobs.example/${key}?for=${forMs}`,
   };
   const test = testEngine({
     blobs: { store: watched, threshold: 256 },
@@ -287,6 +288,30 @@ test('the sweep fetches no payloads, whatever is due', async () => {
   expect(await row(id)).toMatchObject({ state: 'available', spec: before.spec });
   expect(fetched).toEqual([]);
   expect((await claimOne()).job.spec.args).toEqual([LARGE]);
+});
+
+test('who can fetch large payloads by their addresses is told these, and nothing is fetched in vain', async () => {
+  const { waybill, put, complete, fetched } = await largeEngine();
+  const { id } = await put({ meta: { LARGE } });
+  await complete({ LARGE });
+  fetched.length = 0;
+  const bound = { overBytes: 100 };
+  const urls = {
+    args: expect.stringMatching(`^https://blobs.example/jobs/${id}/args-[0-9a-f]{32}\\?for=900000$`),
+    result: expect.stringContaining(`/jobs/${id}/result-`),
+  };
+  const job = await waybill.jobs.get(id, bound);
+  expect(await waybill.jobs.urls!(job, bound)).toEqual(urls);
+  expect(job.spec.meta).toEqual({ LARGE });
+  const { items } = await waybill.jobs.list({ limit: 10, ...bound });
+  expect(await waybill.jobs.urls!(items[0]!, bound)).toEqual(urls);
+  expect(fetched.filter((key) => !key.includes('/meta-'))).toEqual([]);
+
+  const wide = { overBytes: 10_000 };
+  const whole = await waybill.jobs.get(id, wide);
+  expect(whole).toMatchObject({ spec: { args: [LARGE] }, result: { LARGE } });
+  expect(await waybill.jobs.urls!(whole, wide)).toEqual({});
+  await expect(waybill.jobs.get(newJobId(Date.now()), bound)).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('a page whose payloads are too large together is short, and goes on behind it', async () => {

@@ -2,7 +2,6 @@ import type { Job } from '../job/job.ts';
 import type { EventPage } from '../store/event-log.ts';
 import type { JobQuery, Page } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
-import type { JobPayloads } from './job-payloads.ts';
 import { readReference } from './reference.ts';
 
 /** What one page may fetch from the blob store, whatever its number of rows; a single row may be larger. */
@@ -19,9 +18,9 @@ function fitting(sizes: readonly number[]): number {
 }
 
 /** Pages may be short, so one whose payloads are too large together is asked for again with fewer rows. */
-export async function fittingPage(store: Store, query: JobQuery, payloads: JobPayloads): Promise<Page<Job>> {
+export async function fittingPage(store: Store, query: JobQuery, bytesOf: (stored: Job) => number): Promise<Page<Job>> {
   const page = await store.list(query);
-  const count = fitting(page.items.map((job) => payloads.bytesOf(job)));
+  const count = fitting(page.items.map(bytesOf));
   return count === page.items.length ? page : store.list({ ...query, limit: count });
 }
 

@@ -34,17 +34,19 @@ export class JobPayloads {
     return { ...job, spec, result, errors };
   }
 
-  /** The row as its readers shall see it. */
-  async open(stored: Job): Promise<Job> {
+  /** The row as its readers shall see it; args and a result over a size stay references. */
+  async open(stored: Job, overBytes = Number.POSITIVE_INFINITY): Promise<Job> {
     const lacks: Lack[] = [];
     const open = async <T extends Json>(value: T): Promise<T> => {
       const opened = await this.#payloads.open(stored, value);
       if (opened.lack) lacks.push(opened.lack);
       return opened.value as T;
     };
+    const openUnlessLarge: Open = async (value) =>
+      bytesIn(value) > overBytes ? this.#payloads.leave(stored, value) : open(value);
     const [spec, result, errors] = await Promise.all([
-      openSpec(stored.spec, open),
-      open(stored.result),
+      openSpec(stored.spec, open, openUnlessLarge),
+      openUnlessLarge(stored.result),
       Promise.all(stored.errors.map((error) => openError(error, open))),
     ]);
     this.#payloads.remember(stored, spec, stored.spec);
@@ -69,10 +71,11 @@ export class JobPayloads {
     return this.#lacks.get(job);
   }
 
-  /** What would have to be fetched for this row. */
-  bytesOf(stored: Job): number {
-    const parts = [stored.result, argsMark(stored.spec.args), ...SPEC_PARTS.map((part) => stored.spec[part])];
-    return parts.reduce<number>((sum, part) => sum + (readReference(part ?? null)?.bytes ?? 0), 0);
+  /** What `open` would have to fetch for this row; errors are small beside it. */
+  bytesOf({ spec, result }: Job, overBytes: number): number {
+    const large = [result, argsMark(spec.args)].map(bytesIn).filter((bytes) => bytes <= overBytes);
+    const others = SPEC_PARTS.map((part) => bytesIn(spec[part] ?? null));
+    return [...large, ...others].reduce((sum, bytes) => sum + bytes, 0);
   }
 
   /** Where the payloads over a size can be had directly; only of rows as `open` answered them. */
@@ -139,14 +142,16 @@ export class JobPayloads {
 
 type Open = <T extends Json>(value: T) => Promise<T>;
 
-async function openSpec(stored: JobSpec, open: Open): Promise<JobSpec> {
+async function openSpec(stored: JobSpec, open: Open, openUnlessLarge: Open): Promise<JobSpec> {
   const parts = SPEC_PARTS.filter((part) => stored[part] !== undefined);
   const [args, ...opened] = await Promise.all([
-    openArgs(stored.args, open),
+    openArgs(stored.args, openUnlessLarge),
     ...parts.map((part) => open(stored[part]!)),
   ]);
   return { ...stored, ...Object.fromEntries(parts.map((part, index) => [part, opened[index]!])), args };
 }
+
+const bytesIn = (value: Json): number => readReference(value)?.bytes ?? 0;
 
 const argsMark = (args: readonly Json[]): Json => (args.length === 1 ? args[0]! : null);
 

@@ -5,7 +5,6 @@ import type { Change } from '../store/apply.ts';
 import type { ClaimAnswer } from '../store/claim.ts';
 import type { InsertAnswer, NewJob } from '../store/insert.ts';
 import { overlay } from '../store/overlay.ts';
-import type { Page } from '../store/query.ts';
 import type { ReportRequest } from '../store/reports.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreWithin } from '../store/within.ts';
@@ -26,6 +25,8 @@ const THRESHOLD = 65_536;
 export interface Offloaded {
   store: Store;
   payloads: JobPayloads;
+  /** Reads rows without their args and results over a size; only where these can be had by an address. */
+  apart?: (overBytes: number) => Pick<Store, 'get' | 'list'>;
 }
 
 /**
@@ -38,7 +39,13 @@ export function offloadedStore(inner: Store, { store: blobs, threshold = THRESHO
   const payloads = new JobPayloads(values);
   const { events, reports, workflows, crons } = inner;
 
-  const openAll = (jobs: readonly (Job | null)[]) => Promise.all(jobs.map((job) => job && payloads.open(job)));
+  const readers = (target: Pick<Store, 'get'>, overBytes = Number.POSITIVE_INFINITY): Pick<Store, 'get' | 'list'> => ({
+    get: async (keys) => Promise.all((await target.get(keys)).map((job) => job && payloads.open(job, overBytes))),
+    list: async (query) => {
+      const { items, ...rest } = await fittingPage(inner, query, (job) => payloads.bytesOf(job, overBytes));
+      return { items: await Promise.all(items.map((job) => payloads.open(job, overBytes))), ...rest };
+    },
+  });
   const leaveAll = (jobs: readonly Job[]): Job[] => jobs.map((job) => payloads.leave(job));
 
   const sealNew = async (made: NewJob): Promise<NewJob> => ({
@@ -71,7 +78,7 @@ export function offloadedStore(inner: Store, { store: blobs, threshold = THRESHO
       const answers = await target.insert(sealed);
       return Promise.all(answers.map((answer, index) => openInserted(answer, groups[index]!.jobs)));
     },
-    get: async (keys) => openAll(await target.get(keys)),
+    get: readers(target).get,
     apply: async (changes) => {
       const sealed = await Promise.all(changes.map(async (change) => ({ ...change, ...(await sealOne(change)) })));
       const answers = await target.apply(sealed);
@@ -98,10 +105,7 @@ export function offloadedStore(inner: Store, { store: blobs, threshold = THRESHO
   const store = overlay(inner, {
     ...rowsOf(inner),
     ...(inner.within && { within: (transaction) => rowsOf(inner.within!(transaction)) }),
-    list: async (query): Promise<Page<Job>> => {
-      const { items, ...rest } = await fittingPage(inner, query, payloads);
-      return { items: await Promise.all(items.map((job) => payloads.open(job))), ...rest };
-    },
+    list: readers(inner).list,
     claim: async (requests) => {
       const claimed = await inner.claim(requests);
       const whole = await wholeClaims(inner, payloads, claimed.flat());
@@ -160,7 +164,8 @@ export function offloadedStore(inner: Store, { store: blobs, threshold = THRESHO
       await blobs.close();
     },
   });
-  return { store, payloads };
+  const apart = (overBytes: number) => readers(inner, overBytes);
+  return { store, payloads, ...(blobs.presign && { apart }) };
 }
 
 const wholeJob = (claim: WholeClaim): Job[] => (claim.status === 'whole' ? [claim.job] : []);
