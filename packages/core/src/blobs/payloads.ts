@@ -37,8 +37,9 @@ export class Payloads {
   async seal(owner: JobKey, field: string, value: Json, threshold = this.threshold): Promise<Json> {
     const known = this.recall<Json>(owner, value);
     if (known !== undefined) return known;
-    const body = Buffer.from(JSON.stringify(value));
-    if (body.byteLength <= threshold) return escaped(value);
+    const text = JSON.stringify(value);
+    if (Buffer.byteLength(text) <= threshold) return escaped(value);
+    const body = Buffer.from(text);
     const reference = { name: nameOf(field, body), bytes: body.byteLength };
     await this.#gate.pass(() => this.#blobs.put(keyOf(owner, reference), body));
     return this.remember(owner, value, referenceTo(reference));
