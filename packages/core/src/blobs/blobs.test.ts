@@ -280,6 +280,43 @@ test('a checkpoint that is gone is none', async () => {
   expect(again.checkpoint).toBeUndefined();
 });
 
+test('an object that was changed and is sent again is kept as it is now', async () => {
+  const { waybill, put, claimOne, row, clock } = await largeEngine({ maintenance: true });
+  const { id } = await put({ meta: { LARGE }, options: { retry: { initial_interval: 'PT1S' } } });
+  const state = { LARGE, round: 1 };
+  const { job, token } = await claimOne();
+  await waybill.jobs.report({ id, leaseToken: token, checkpoint: state });
+  state.round = 2;
+  await waybill.jobs.report({ id, leaseToken: token, checkpoint: state });
+  const fail = (leaseToken: string) =>
+    waybill.jobs.settle({
+      id,
+      leaseToken,
+      outcome: { kind: 'failed', error: { code: 'boom', message: '', details: state } },
+    });
+  await fail(token);
+  await clock.advance(10_000);
+  const second = await claimOne();
+  expect(second.checkpoint).toEqual({ LARGE, round: 2 });
+  state.round = 3;
+  await fail(second.token);
+  await clock.advance(10_000);
+
+  const third = await claimOne();
+  expect(third.job.errors.map(({ details }) => details)).toEqual([
+    { LARGE, round: 2 },
+    { LARGE, round: 3 },
+  ]);
+  const { spec } = await row(id);
+  for (const given of [job, third.job]) given.spec.meta['changed'] = true;
+  const outcome = { kind: 'completed', result: third.job.spec.meta } as const;
+  await waybill.jobs.settle({ id, leaseToken: third.token, outcome });
+  const done = await waybill.jobs.get(id);
+  expect(done.result).toEqual({ LARGE, changed: true });
+  expect(done.spec.meta).toEqual({ LARGE });
+  expect((await row(id)).spec).toEqual(spec);
+});
+
 test('the sweep fetches no payloads, whatever is due', async () => {
   const { put, fetched, clock, claimOne, row } = await largeEngine({ maintenance: true });
   const { id } = await put({ options: { scheduled_at: '+PT5S' } });

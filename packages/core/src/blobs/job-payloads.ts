@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../json.ts';
 import type { JobKey } from '../store/query.ts';
 import type { PayloadUrls } from '../waybill.ts';
 import type { Lack, Payloads } from './payloads.ts';
-import { type BlobReference, readReference } from './reference.ts';
+import { type BlobReference, isMark, readReference } from './reference.ts';
 
 /** The parts of a spec that a producer can make large. */
 const SPEC_PARTS = ['meta', 'options', 'extra'] as const;
@@ -47,7 +47,13 @@ export class JobPayloads {
     const [spec, result, errors] = await Promise.all([
       openSpec(stored.spec, open, openUnlessLarge),
       openUnlessLarge(stored.result),
-      Promise.all(stored.errors.map((error) => openError(error, open))),
+      Promise.all(
+        stored.errors.map(async (error) => {
+          const opened = await openError(error, open);
+          if (hasMark(error)) this.#payloads.remember(stored, opened, error);
+          return opened;
+        }),
+      ),
     ]);
     this.#payloads.remember(stored, spec, stored.spec);
     const job = { ...stored, spec, result, errors };
@@ -60,10 +66,7 @@ export class JobPayloads {
   leave(stored: Job): Job {
     this.#payloads.leave(stored, stored.result);
     this.#payloads.remember(stored, stored.spec, stored.spec);
-    for (const { details, message } of stored.errors) {
-      this.#payloads.remember(stored, details, details);
-      this.#payloads.remember(stored, message, message);
-    }
+    for (const error of stored.errors) if (hasMark(error)) this.#payloads.remember(stored, error, error);
     return stored;
   }
 
@@ -129,13 +132,16 @@ export class JobPayloads {
     const isLarge = Buffer.byteLength(JSON.stringify(job.errors)) > threshold;
     const bound = isLarge ? Math.min(SMALL_BYTES, threshold) : Number.POSITIVE_INFINITY;
     return Promise.all(
-      job.errors.map(async (error) => ({
-        ...error,
-        message: (await this.#payloads.seal(job, 'message', error.message, bound)) as string,
-        ...(error.details !== undefined && {
-          details: await this.#payloads.seal(job, 'details', error.details, bound),
-        }),
-      })),
+      job.errors.map(
+        async (error) =>
+          this.#payloads.recall<JobError>(job, error) ?? {
+            ...error,
+            message: (await this.#payloads.seal(job, 'message', error.message, bound)) as string,
+            ...(error.details !== undefined && {
+              details: await this.#payloads.seal(job, 'details', error.details, bound),
+            }),
+          },
+      ),
     );
   }
 }
@@ -168,6 +174,8 @@ const openError = async (error: JobError, open: Open): Promise<JobError> => ({
   message: await open(error.message),
   ...(error.details !== undefined && { details: await open(error.details) }),
 });
+
+const hasMark = ({ message, details = null }: JobError): boolean => isMark(message) || isMark(details);
 
 const ownerOf = ({ tenant, jobId }: JobEvent): JobKey => ({ tenant, id: jobId });
 

@@ -3,7 +3,16 @@ import type { Json } from '../json.ts';
 import type { JobKey } from '../store/query.ts';
 import type { BlobStore } from './blob-store.ts';
 import { Gate } from './gate.ts';
-import { type BlobReference, escaped, folderOf, nameOf, readReference, referenceTo, unescaped } from './reference.ts';
+import {
+  type BlobReference,
+  escaped,
+  folderOf,
+  isMark,
+  nameOf,
+  readReference,
+  referenceTo,
+  unescaped,
+} from './reference.ts';
 
 /** Blobs on the way at once, so that a large page neither floods memory nor runs out of sockets. */
 const AT_ONCE = 16;
@@ -25,7 +34,10 @@ export class Payloads {
   readonly threshold: number;
   readonly #blobs: BlobStore;
   readonly #gate = new Gate(AT_ONCE);
-  /** What stands in the row for a value that was read or written before, so that it is not put away again. */
+  /**
+   * What stands in the row for something that only the engine makes and nobody changes: specs, errors, references. A payload
+   * as such is never known again: whoever gave it may have changed it since.
+   */
   readonly #known = new WeakMap<object, { folder: string; stored: unknown }>();
 
   constructor(blobs: BlobStore, threshold: number) {
@@ -42,7 +54,7 @@ export class Payloads {
     const body = Buffer.from(text);
     const reference = { name: nameOf(field, body), bytes: body.byteLength };
     await this.#gate.pass(() => this.#blobs.put(keyOf(owner, reference), body));
-    return this.remember(owner, value, referenceTo(reference));
+    return referenceTo(reference);
   }
 
   /** What the row stands for. A value that cannot be had stays the reference, and goes back as one. */
@@ -53,9 +65,7 @@ export class Payloads {
     try {
       const body = await this.#gate.pass(() => this.#blobs.get(key));
       if (body === null) return { value: this.leave(owner, stored), lack: { key } };
-      const value = JSON.parse(new TextDecoder().decode(body)) as Json;
-      this.remember(owner, value, stored);
-      return { value };
+      return { value: JSON.parse(new TextDecoder().decode(body)) as Json };
     } catch (cause) {
       return { value: this.leave(owner, stored), lack: { key, cause } };
     }
@@ -63,7 +73,7 @@ export class Payloads {
 
   /** For readers who do not look at it: it shall be written back as it is. */
   leave<T extends Json>(owner: JobKey, stored: T): T {
-    this.remember(owner, stored, stored);
+    if (isMark(stored)) this.remember(owner, stored, stored);
     return stored;
   }
 
@@ -72,7 +82,7 @@ export class Payloads {
     return stored;
   }
 
-  /** Only within the same job: others may share the value, but not the blob. */
+  /** Only within the same job: others may share a spec, but not the blob. */
   recall<T>(owner: JobKey, value: unknown): T | undefined {
     const known = typeof value === 'object' && value !== null ? this.#known.get(value) : undefined;
     return known?.folder === folderOf(owner) ? (known.stored as T) : undefined;

@@ -41,6 +41,8 @@ const markOf = (value: Json): string | undefined => {
   return key?.startsWith(OURS) && others.length === 0 ? key : undefined;
 };
 
+export const isMark = (value: Json): boolean => markOf(value) !== undefined;
+
 export const referenceTo = ({ name, bytes }: BlobReference): JsonObject => ({ [BLOB]: { name, bytes } });
 
 export function readReference(value: Json): BlobReference | null {
@@ -50,6 +52,6 @@ export function readReference(value: Json): BlobReference | null {
 }
 
 /** A payload that looks like one of our marks is wrapped in another, so that it comes out as it went in. */
-export const escaped = (value: Json): Json => (markOf(value) === undefined ? value : { [PLAIN]: value });
+export const escaped = (value: Json): Json => (isMark(value) ? { [PLAIN]: value } : value);
 
 export const unescaped = (value: Json): Json => (markOf(value) === PLAIN ? (value as JsonObject)[PLAIN]! : value);

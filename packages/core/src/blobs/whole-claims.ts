@@ -38,7 +38,8 @@ export async function wholeClaims(
     }),
   );
   // As they were read: nothing of them was opened, so nothing needs to be put away again.
-  if (changes.length > 0) await store.apply(changes);
+  const { maxBatch } = store.capabilities;
+  for (let from = 0; from < changes.length; from += maxBatch) await store.apply(changes.slice(from, from + maxBatch));
   return found;
 }
 
