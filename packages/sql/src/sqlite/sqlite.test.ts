@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { offloaded, type StoreUnderTest, TestClock, testStore, testStoreAgainstModel } from '@waybill/core/testing';
+import { type StoreUnderTest, TestClock, testStore, testStoreAgainstModel } from '@waybill/core/testing';
 import { sqliteStore } from './store.ts';
 
 async function inFile(): Promise<StoreUnderTest> {
@@ -23,5 +23,3 @@ async function inMemory(): Promise<StoreUnderTest> {
 
 testStore('sqlite', inFile);
 testStoreAgainstModel('sqlite', inMemory, { runs: 50 });
-
-testStore('sqlite with its payloads in a folder', offloaded(inMemory));
