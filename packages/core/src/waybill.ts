@@ -49,8 +49,8 @@ export interface Jobs {
   enqueue(request: JobRequest, context?: EnqueueContext): Promise<{ job: Job; created: boolean }>;
   /** All or nothing. */
   enqueueMany(requests: readonly JobRequest[], context?: InTenant & InTransaction): Promise<Job[]>;
-  get(id: string, context?: InTenant): Promise<Job>;
-  list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> }): Promise<Page<Job>>;
+  get(id: string, context?: InTenant & Apart): Promise<Job>;
+  list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> } & Apart): Promise<Page<Job>>;
   claim(request: ClaimCall): Promise<Lease[]>;
   heartbeat(request: HeartbeatCall): Promise<HeartbeatAnswer>;
   settle(request: SettleCall): Promise<Job>;
@@ -62,6 +62,21 @@ export interface Jobs {
   cancel(id: string, context?: InTenant & { by?: string; reason?: string }): Promise<Job>;
   /** Lets a pending job start. */
   activate(id: string, context?: InTenant): Promise<Job>;
+  /**
+   * Addresses at which the job's args or result over a size can be had for a while, without a key: secrets. Only of a
+   * job as `get` or `list` has just answered it, and only where a blob store keeps large payloads and can make addresses.
+   */
+  urls?(job: Job, bound: { overBytes: number }): Promise<PayloadUrls>;
+}
+
+export interface Apart {
+  /** Args and results over this size need not come along where `urls` says where they are. @defaultValue all come */
+  overBytes?: number;
+}
+
+export interface PayloadUrls {
+  args?: string;
+  result?: string;
 }
 
 export interface EnqueueContext extends InTenant, InTransaction {

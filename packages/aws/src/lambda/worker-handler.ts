@@ -1,12 +1,15 @@
-import { engine, type Logger, type Store, silentLogger, type Transport } from '@waybill/core';
+import { type BlobOptions, engine, type Logger, type Store, silentLogger, type Transport } from '@waybill/core';
 import type { BatchResponse, LambdaContext, SqsEvent } from './lambda-types.ts';
 import { type LambdaAdopt, readRecord } from './read-record.ts';
 import { recordJobs, type WorkerJobs } from './record-jobs.ts';
 import { RecordTransport } from './record-transport.ts';
 
 export interface WorkerHandlerOptions {
-  /** Opened by the first invocation and kept as long as the function's container lives. */
-  open(): Promise<{ store: Store; transport: Transport }>;
+  /**
+   * Opened by the first invocation and kept as long as the function's container lives. `blobs` is what the other processes
+   * of the store keep large payloads in.
+   */
+  open(): Promise<{ store: Store; transport: Transport; blobs?: BlobOptions }>;
   /** A worker on these jobs, not yet started: `(jobs) => new Worker({ jobs, tasks })`. One per invocation. */
   worker(jobs: WorkerJobs): LambdaWorker;
   /** How long before its deadline the function hands back what still runs. @defaultValue 10_000 */
@@ -35,9 +38,10 @@ export function workerHandler(options: WorkerHandlerOptions) {
   let opened: ReturnType<typeof open> | undefined;
 
   async function open() {
-    const { store, transport } = await options.open();
+    const { transport, ...parts } = await options.open();
     const records = new RecordTransport(transport);
-    return { records, clock: store.clock, waybill: engine({ store, transport: records, logger, maintenance: false }) };
+    const waybill = engine({ ...parts, transport: records, logger, maintenance: false });
+    return { records, clock: parts.store.clock, waybill };
   }
 
   return async (event: SqsEvent, context: LambdaContext): Promise<BatchResponse> => {

@@ -1,6 +1,6 @@
 import { systemClock, type Waybill } from '@waybill/core';
 import type { Io } from './io.ts';
-import { transportIn } from './serve-options.ts';
+import { blobsIn, transportIn } from './serve-options.ts';
 import { openWaybill } from './store-address.ts';
 import { type Style, styleFor } from './style.ts';
 
@@ -27,9 +27,14 @@ export class Context {
   }
 
   /** Opened once, and closed when the command has ended. */
-  connect({ create = false, maintenance = false, transport = transportIn(this.io.env) } = {}): Promise<Waybill> {
+  connect({
+    create = false,
+    maintenance = false,
+    transport = transportIn(this.io.env),
+    blobs = blobsIn(this.io.env),
+  } = {}): Promise<Waybill> {
     const clock = { ...systemClock, now: this.io.now };
-    this.#waybill ??= openWaybill(this.store, { clock, create, maintenance, transport });
+    this.#waybill ??= openWaybill(this.store, { clock, create, maintenance, transport, blobs });
     return this.#waybill;
   }
 
