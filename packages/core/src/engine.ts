@@ -159,7 +159,7 @@ export function engine(options: EngineOptions): Waybill {
         return follow({ log: store.events, clock, written }, { ...query, signal });
       },
     },
-    health: () => checkHealth(store),
+    health: () => checkHealth(store, transport),
     close: () => {
       closed ??= close();
       return closed;

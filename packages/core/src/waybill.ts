@@ -237,5 +237,16 @@ export interface FollowQuery {
 
 export interface Health {
   status: 'ok' | 'degraded';
-  store: { name: string; status: 'ok' | 'unhealthy'; latencyMs: number };
+  store: Pulse;
+  /** What carries the hints, where it is something beside the store. */
+  transport?: Pulse;
+}
+
+/** Whether something answers that the engine stands on. */
+export interface Pulse {
+  name: string;
+  status: 'ok' | 'unhealthy';
+  latencyMs: number;
+  /** What is wrong, where that is known. */
+  reason?: string;
 }

@@ -28,6 +28,7 @@ import type {
   WorkerStore,
   WorkflowStore,
 } from '@waybill/core';
+import type { Pulse } from '../pulse.ts';
 import { apply } from './apply.ts';
 import type { Base } from './base.ts';
 import { claim } from './claim.ts';
@@ -46,6 +47,7 @@ import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
 import { type DynamoOptions, settingsOf } from './settings.ts';
 import { ensureTable } from './table.ts';
+import { tablePulse } from './table-pulse.ts';
 import { Wakes } from './wakes.ts';
 
 const DAY_MS = 86_400_000;
@@ -88,10 +90,12 @@ class DynamoStore implements Store {
   readonly crons: CronStore;
   readonly #base: Base;
   readonly #close: () => void;
+  readonly #pulse: Pulse;
 
   constructor(base: Base, close: () => void) {
     this.#base = base;
     this.#close = close;
+    this.#pulse = tablePulse(base);
     this.clock = base.settings.clock;
     this.events = eventLog(base);
     this.queues = queueStore(base);
@@ -149,7 +153,7 @@ class DynamoStore implements Store {
   }
 
   ping(): Promise<void> {
-    return this.#base.db.ping();
+    return this.#pulse.feel();
   }
 
   async close(): Promise<void> {

@@ -6,6 +6,7 @@ import { attributesOf, bodyOf, readReceipt } from './message.ts';
 import { openClient } from './open-client.ts';
 import { QueueBook } from './queue-book.ts';
 import { type Place, type Role, TIERS, tierOf } from './queue-names.ts';
+import { queuePulse } from './queue-pulse.ts';
 import { drain, waitFor } from './receive.ts';
 import { type SqsOptions, settingsOf } from './settings.ts';
 import { Sources } from './sources.ts';
@@ -25,7 +26,9 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
   const { sdk, client, close } = await openClient(options);
   const base: Base = { sdk, client, settings };
   const closing = new AbortController();
-  const sources = new Sources(base, new QueueBook(base), closing.signal);
+  const book = new QueueBook(base);
+  const sources = new Sources(base, book, closing.signal);
+  const pulse = queuePulse(base, book);
   const sending = new Set<Promise<void>>();
 
   /** Every one gets its try, and the first failure is told. */
@@ -90,6 +93,7 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
       const depths = await Promise.all([...new Set(lines)].map((line) => line?.source.depth() ?? 0));
       return depths.reduce((sum, depth) => sum + depth, 0);
     },
+    ping: () => pulse.feel(),
     tellDead: (jobs) => sendAll(jobs.map((job) => sendTo(job, 'dead', { MessageBody: deadMessage(job) }))),
     close: async () => {
       closing.abort();

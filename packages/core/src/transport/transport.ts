@@ -66,5 +66,7 @@ export interface Transport {
   depth?(tenant: string, queue: string): Promise<number>;
   /** Tells operators of jobs that have died. Best effort: the rows are the dead-letter set. */
   tellDead?(jobs: readonly Job[]): Promise<void>;
+  /** Resolves when the queues can be used; rejects with what is wrong. Absent where the store is all there is. */
+  ping?(): Promise<void>;
   close(): Promise<void>;
 }

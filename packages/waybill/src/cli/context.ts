@@ -1,4 +1,4 @@
-import { systemClock, type Waybill } from '@waybill/core';
+import { type Clock, systemClock, type Waybill } from '@waybill/core';
 import type { Io } from './io.ts';
 import { transportIn } from './serve-options.ts';
 import { openWaybill } from './store-address.ts';
@@ -26,10 +26,13 @@ export class Context {
     return this.namedStore ?? DEFAULT_STORE;
   }
 
+  get clock(): Clock {
+    return { ...systemClock, now: this.io.now };
+  }
+
   /** Opened once, and closed when the command has ended. */
   connect({ create = false, maintenance = false, transport = transportIn(this.io.env) } = {}): Promise<Waybill> {
-    const clock = { ...systemClock, now: this.io.now };
-    this.#waybill ??= openWaybill(this.store, { clock, create, maintenance, transport });
+    this.#waybill ??= openWaybill(this.store, { clock: this.clock, create, maintenance, transport });
     return this.#waybill;
   }
 

@@ -35,5 +35,5 @@ export async function openWaybill(
       hint: 'Name it with --store or WAYBILL_STORE; `waybill migrate` makes a new one.',
     });
   }
-  return open(address, { clock, transport, engine: { maintenance } });
+  return open(address, { clock, create, transport, engine: { maintenance } });
 }

@@ -9,6 +9,8 @@ export interface ConnectOptions {
   clock?: Clock;
   /** What carries the hints when the engine runs in this process: `poll` or `sqs://REGION/PREFIX`. @defaultValue 'poll' */
   transport?: string;
+  /** Whether a DynamoDB table that does not exist is made. @defaultValue true */
+  create?: boolean;
   /** Sent with every call to a server, e.g. `Authorization`. */
   headers?: Record<string, string>;
   /** How the engine behaves when it runs in this process. */
@@ -32,12 +34,12 @@ export async function startEngine(
 
 /** The whole of Waybill behind an address: in this process on a store, or a server spoken to over HTTP. */
 export async function open(url: string, options: ConnectOptions): Promise<Waybill> {
-  const { logger, clock, headers, transport = 'poll' } = options;
+  const { logger, clock, headers, create = true, transport = 'poll' } = options;
   if (/^https?:/i.test(url)) {
     // Loaded only when named, like the stores.
     const { remote } = await import('@waybill/client/http');
     return remote(url, headers ? { headers } : {});
   }
-  const store = await openStore(url, { ...(logger && { logger }), ...(clock && { clock }) });
+  const store = await openStore(url, { create, ...(logger && { logger }), ...(clock && { clock }) });
   return startEngine(store, transport, { ...(logger && { logger }), ...options.engine });
 }
