@@ -79,7 +79,7 @@ export async function dynamoStore(options: DynamoOptions): Promise<Store> {
 }
 
 class DynamoStore implements Store {
-  readonly capabilities = CAPABILITIES;
+  readonly capabilities: StoreCapabilities;
   readonly clock: Clock;
   readonly events: EventLog;
   readonly queues: QueueStore;
@@ -96,6 +96,7 @@ class DynamoStore implements Store {
     this.#base = base;
     this.#close = close;
     this.#pulse = tablePulse(base);
+    this.capabilities = { ...CAPABILITIES, claimsByRank: base.settings.claimsByRank };
     this.clock = base.settings.clock;
     this.events = eventLog(base);
     this.queues = queueStore(base);
