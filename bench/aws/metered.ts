@@ -1,4 +1,4 @@
-import { SQSClient } from '@aws-sdk/client-sqs';
+import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { dynamoStore } from '@waybill/aws/dynamodb';
 import { sqsTransport } from '@waybill/aws/sqs';
 import { localClient, Meter } from '@waybill/aws/testing';
@@ -45,7 +45,6 @@ export async function metered({ dynamodb, sqs, way }: Place, name: string): Prom
   const store = await dynamoStore({ table: name, client: meter, ready: way.ready });
   const prefix = name.slice(0, LONGEST_PREFIX);
   const counted = way.overSqs ? await sqsTransport({ prefix, client: { send } as Sqs }) : undefined;
-  const beside = await sqsTransport({ prefix, client: queues });
   return {
     parts: { store, ...(counted && { transport: counted }) },
     per: async (times, work) => {
@@ -54,12 +53,20 @@ export async function metered({ dynamodb, sqs, way }: Place, name: string): Prom
       const sqs = (requests - before) / times;
       return { write: round(write, DIGITS), read: round(read, DIGITS), sqs: round(sqs, DIGITS) };
     },
-    depth: async (queue) => (counted ? beside.depth!('', queue) : Number.POSITIVE_INFINITY),
+    depth: async (queue) => (counted ? depthOf(queues, `${prefix}-${queue}-default`) : Number.POSITIVE_INFINITY),
     close: () => {
       tables.destroy();
       queues.destroy();
     },
   };
+}
+
+async function depthOf(client: Sqs, QueueName: string): Promise<number> {
+  const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName })).catch(() => ({ QueueUrl: undefined }));
+  if (QueueUrl === undefined) return 0;
+  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessages'] });
+  const { Attributes = {} } = await client.send(command);
+  return Number(Attributes['ApproximateNumberOfMessages']);
 }
 
 const LONGEST_PREFIX = 40;

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Cloud, startCloud } from '@waybill/aws/cloud';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger } from '@waybill/core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startHost } from '../host.ts';
 import { Terminal } from '../testing/terminal.ts';
 
 /** Skipped only where Java is missing, and that nobody accepts in CI. */
@@ -86,6 +89,28 @@ describe.skipIf(!canRun)('the command on the local cloud (skipped: needs Java 17
       "
     `);
     expect((await terminal.run('doctor', '--transport', 'sqs://us-east-1/x?endpoint=http://127.0.0.1:1')).code).toBe(1);
+  }, 120_000);
+
+  it('ready: 503 with the reason when the table is gone', async () => {
+    const { store, env } = terminalOn('third');
+    const address = { host: '127.0.0.1', port: 0, portGiven: true, noAuth: false, requireLease: false };
+    const host = await startHost({ ...address, store, transport: env['WAYBILL_TRANSPORT']! }, silentLogger);
+    onTestFinished(() => host.drain());
+    const ready = async () => {
+      const response = await fetch(`${host.url}/ready`);
+      return { status: response.status, body: (await response.json()) as unknown };
+    };
+    expect(await ready()).toEqual({ status: 200, body: { status: 'ready' } });
+    expect(await (await fetch(`${host.url}/health`)).json()).toMatchObject({
+      ...{ status: 'ok', backend: { type: 'dynamodb' }, transport: { type: 'sqs', status: 'ok' } },
+    });
+    const client = new DynamoDBClient({ endpoint: cloud.endpoints.dynamodb });
+    await client.send(new DeleteTableCommand({ TableName: 'third' }));
+    client.destroy();
+    // The last answer is good for a few seconds.
+    await expect.poll(ready, { timeout: 20_000, interval: 500 }).toEqual({
+      ...{ status: 503, body: { status: 'unavailable', reason: "The table 'third' does not exist." } },
+    });
   }, 120_000);
 
   it('dead: rows and messages are listed, and replayed together', async () => {
