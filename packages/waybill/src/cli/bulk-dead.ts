@@ -116,13 +116,10 @@ async function doAll(
     if (!round.more || round.done === 0) break;
   }
   io.person?.progress('');
-  const isCut = interrupted.aborted && done < matched;
-  const queues = queuesOnly(filter);
-  const sent =
-    found === undefined || queues === null
-      ? undefined
-      : await replayMessages(deadLetters.messages!, queues, found, interrupted);
-  const document = { [bulk.wireWord]: done, has_more: isCut, ...(sent !== undefined && { messages: sent }) };
+  const { messages } = deadLetters;
+  const sent = bulk.withMessages && messages ? await replayMessages(messages, filter, found ?? 0, interrupted) : 0;
+  const isCut = interrupted.aborted && done + sent < matched + (found ?? 0);
+  const document = { [bulk.wireWord]: done, has_more: isCut, ...(found !== undefined && { messages: sent }) };
   context.show(document, () => `${letters(done)}${andMessages(sent)} ${bulk.word}\n`);
   return isCut ? INTERRUPTED : 0;
 }

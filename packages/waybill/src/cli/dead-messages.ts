@@ -31,20 +31,23 @@ export function messageTable(messages: readonly DeadMessage[], { style, io }: Co
   return table(messages, columns, style);
 }
 
-/** The number that was found bounds the work: what is sent back may be refused and put aside again at once. */
+/**
+ * Answers how many were sent back, or removed since their rows have no use for them. The number that was found bounds the
+ * work: what is sent back may be refused and put aside again at once. Also where none was found there is a round: it
+ * removes the notices of jobs that live again.
+ */
 export async function replayMessages(
   messages: DeadMessages,
-  filter: { queues?: readonly string[] },
-  atMost: number,
+  { queues }: Partial<JobFilter>,
+  found: number,
   signal: AbortSignal,
 ): Promise<number> {
+  const query = queues === undefined ? {} : { queues };
   let done = 0;
-  let replayed = 0;
-  while (done < atMost && !signal.aborted) {
-    const round = await messages.replay(filter, { atMost: Math.min(SLICE, atMost - done) });
-    replayed += round.replayed;
-    if (round.replayed + round.removed === 0) break;
-    done += round.replayed + round.removed;
+  while (!signal.aborted) {
+    const { replayed, removed } = await messages.replay(query, { atMost: Math.min(SLICE, found - done) });
+    done += replayed + removed;
+    if (replayed + removed === 0 || done >= found) break;
   }
-  return replayed;
+  return done;
 }

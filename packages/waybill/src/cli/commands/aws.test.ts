@@ -3,6 +3,7 @@ import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Cloud, startCloud } from '@waybill/aws/cloud';
 import { silentLogger } from '@waybill/core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { open } from '../../sdk/open.ts';
 import { startHost } from '../host.ts';
 import { Terminal } from '../testing/terminal.ts';
 
@@ -136,5 +137,31 @@ describe.skipIf(!canRun)('the command on the local cloud (skipped: needs Java 17
     });
     const bodies = cloud.sqs.inspectQueue('second-mails-default')!.messages.ready.map(({ body }) => body);
     expect(bodies).toContain('{"documents":[]}');
+  }, 120_000);
+
+  it('dead: the notice of a death goes when the job lives again, whatever chose it', async () => {
+    const terminal = terminalOn('fourth');
+    const retry = { max_attempts: 1, on_exhaustion: 'dead_letter' } as const;
+    const notices = () => cloud.sqs.inspectQueue('fourth-mails-dead')?.messages.ready.length ?? 0;
+    const die = async (): Promise<string> => {
+      const transport = terminal.env['WAYBILL_TRANSPORT']!;
+      const waybill = await open(terminal.store, { transport, engine: { maintenance: false } });
+      const { job } = await waybill.jobs.enqueue({ type: 'mail.send', args: [], options: { queue: 'mails', retry } });
+      const [lease] = await waybill.jobs.claim({ queues: ['mails'], waitMs: 10_000 });
+      const outcome = { kind: 'failed', error: { code: 'smtp', message: 'no answer' } } as const;
+      await waybill.jobs.settle({ id: lease!.job.id, leaseToken: lease!.token, outcome });
+      await waybill.close();
+      return job.id;
+    };
+    const id = await die();
+    expect(notices()).toBe(1);
+    expect((await terminal.run('dead', 'replay', id)).code).toBe(0);
+    expect(notices()).toBe(0);
+    await terminal.run('jobs', 'cancel', id);
+    await die();
+    expect(notices()).toBe(1);
+    const options = ['--all', '--error', 'smtp', '--yes'];
+    expect(await terminal.json('dead', 'replay', ...options)).toEqual({ retried: 1, has_more: false });
+    expect(notices()).toBe(0);
   }, 120_000);
 });
