@@ -7,6 +7,7 @@ import { HeldJobs } from './claim/held-jobs.ts';
 import { RowWriter, wrongState } from './commit/row-writer.ts';
 import { crons } from './cron/crons.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
+import { deadMessages } from './dead-letters/dead-messages.ts';
 import { Enqueuer } from './enqueue/enqueue.ts';
 import { checkQueue } from './enqueue/envelope.ts';
 import { WaybillError } from './errors.ts';
@@ -141,7 +142,10 @@ export function engine(options: EngineOptions): Waybill {
         );
       },
     },
-    deadLetters: deadLetters(store, rows),
+    deadLetters: {
+      ...deadLetters(store, rows),
+      ...(transport.aside && { messages: deadMessages(store, transport.aside) }),
+    },
     queues: {
       list: ({ tenant = '' } = {}) => store.queues.list(tenant),
       pause: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), true),
@@ -177,7 +181,7 @@ export function engine(options: EngineOptions): Waybill {
         return follow({ log: store.events, clock, written }, { ...query, signal });
       },
     },
-    health: () => checkHealth(store),
+    health: () => checkHealth(store, transport),
     close: () => {
       closed ??= close();
       return closed;

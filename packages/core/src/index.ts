@@ -95,5 +95,6 @@ export {
   type WorkflowState,
   type WorkflowStore,
 } from './store/workflows.ts';
+export type * from './transport/aside.ts';
 export { pollTransport } from './transport/poll/poll-transport.ts';
 export type * from './transport/transport.ts';

@@ -1,7 +1,7 @@
 import { aJob, settleChange, TestClock } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Meter, type Use } from '../testing/meter.ts';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
-import { Meter, type Use } from './testing/meter.ts';
 
 const JOBS = 25;
 const COMPLETED = { kind: 'completed', result: { ok: true } } as const;

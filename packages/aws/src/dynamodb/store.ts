@@ -28,6 +28,7 @@ import type {
   WorkerStore,
   WorkflowStore,
 } from '@waybill/core';
+import type { Pulse } from '../pulse.ts';
 import { apply } from './apply.ts';
 import type { Base } from './base.ts';
 import { claim } from './claim.ts';
@@ -46,6 +47,7 @@ import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
 import { type DynamoOptions, settingsOf } from './settings.ts';
 import { ensureTable } from './table.ts';
+import { tablePulse } from './table-pulse.ts';
 import { Wakes } from './wakes.ts';
 
 const DAY_MS = 86_400_000;
@@ -77,7 +79,7 @@ export async function dynamoStore(options: DynamoOptions): Promise<Store> {
 }
 
 class DynamoStore implements Store {
-  readonly capabilities = CAPABILITIES;
+  readonly capabilities: StoreCapabilities;
   readonly clock: Clock;
   readonly events: EventLog;
   readonly queues: QueueStore;
@@ -88,10 +90,13 @@ class DynamoStore implements Store {
   readonly crons: CronStore;
   readonly #base: Base;
   readonly #close: () => void;
+  readonly #pulse: Pulse;
 
   constructor(base: Base, close: () => void) {
     this.#base = base;
     this.#close = close;
+    this.#pulse = tablePulse(base);
+    this.capabilities = { ...CAPABILITIES, claimsByRank: base.settings.claimsByRank };
     this.clock = base.settings.clock;
     this.events = eventLog(base);
     this.queues = queueStore(base);
@@ -149,7 +154,7 @@ class DynamoStore implements Store {
   }
 
   ping(): Promise<void> {
-    return this.#base.db.ping();
+    return this.#pulse.feel();
   }
 
   async close(): Promise<void> {

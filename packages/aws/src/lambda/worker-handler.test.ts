@@ -233,3 +233,14 @@ test("a foreign producer's messages are adopted", async () => {
   });
   expect(inputs).toEqual([{ job_id: 'order_17', documents: [] }]);
 });
+
+test("a foreign producer's message that is no job is put aside", async () => {
+  const { invoke, sqs, producer } = await open([send], { adopt: { queue: 'mails' } });
+  const record = recordOf('1', '{"documents":[]}', sqs.prefix);
+  expect(await invoke({ Records: [record] })).toEqual({ batchItemFailures: [] });
+  const dead = sqs.server.inspectQueue(`${sqs.prefix}-mails-dead`)!;
+  expect(dead.messages.ready.map(({ body }) => body)).toEqual(['{"documents":[]}']);
+  expect(await producer.deadLetters.messages!.list({ queues: ['mails'], limit: 10 })).toMatchObject([
+    { kind: 'foreign', reason: 'It is neither a hint nor a job.' },
+  ]);
+});

@@ -1,7 +1,7 @@
 import { engine } from '@waybill/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { canRun, useLocalDynamo } from '../dynamodb/testing/bench.ts';
-import { Meter } from '../dynamodb/testing/meter.ts';
+import { Meter } from '../testing/meter.ts';
 import { useLocalSqs } from './testing/bench.ts';
 
 const JOBS = 20;

@@ -1,4 +1,4 @@
-import { systemClock, type Waybill } from '@waybill/core';
+import { type Clock, systemClock, type Waybill } from '@waybill/core';
 import type { Io } from './io.ts';
 import { blobsIn, transportIn } from './serve-options.ts';
 import { openWaybill } from './store-address.ts';
@@ -26,6 +26,10 @@ export class Context {
     return this.namedStore ?? DEFAULT_STORE;
   }
 
+  get clock(): Clock {
+    return { ...systemClock, now: this.io.now };
+  }
+
   /** Opened once, and closed when the command has ended. */
   connect({
     create = false,
@@ -33,8 +37,7 @@ export class Context {
     transport = transportIn(this.io.env),
     blobs = blobsIn(this.io.env),
   } = {}): Promise<Waybill> {
-    const clock = { ...systemClock, now: this.io.now };
-    this.#waybill ??= openWaybill(this.store, { clock, create, maintenance, transport, blobs });
+    this.#waybill ??= openWaybill(this.store, { clock: this.clock, create, maintenance, transport, blobs });
     return this.#waybill;
   }
 

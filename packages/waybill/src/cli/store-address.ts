@@ -36,5 +36,5 @@ export async function openWaybill(
       hint: 'Name it with --store or WAYBILL_STORE; `waybill migrate` makes a new one.',
     });
   }
-  return open(address, { clock, transport, ...(blobs !== undefined && { blobs }), engine: { maintenance } });
+  return open(address, { clock, create, transport, ...(blobs !== undefined && { blobs }), engine: { maintenance } });
 }

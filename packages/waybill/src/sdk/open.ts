@@ -15,6 +15,8 @@ export interface ConnectOptions {
    * `s3://BUCKET/PREFIX`, with `?threshold=BYTES`. All processes of one store need the same. @defaultValue nowhere
    */
   blobs?: string;
+  /** Whether a DynamoDB table that does not exist is made. @defaultValue true */
+  create?: boolean;
   /** Sent with every call to a server, e.g. `Authorization`. */
   headers?: Record<string, string>;
   /** How the engine behaves when it runs in this process. */
@@ -45,12 +47,12 @@ export async function startEngine(
 
 /** The whole of Waybill behind an address: in this process on a store, or a server spoken to over HTTP. */
 export async function open(url: string, options: ConnectOptions): Promise<Waybill> {
-  const { logger, clock, headers, blobs, transport = 'poll' } = options;
+  const { logger, clock, headers, blobs, create = true, transport = 'poll' } = options;
   if (/^https?:/i.test(url)) {
     // Loaded only when named, like the stores.
     const { remote } = await import('@waybill/client/http');
     return remote(url, headers ? { headers } : {});
   }
-  const store = await openStore(url, { ...(logger && { logger }), ...(clock && { clock }) });
+  const store = await openStore(url, { create, ...(logger && { logger }), ...(clock && { clock }) });
   return startEngine(store, { transport, blobs }, { ...(logger && { logger }), ...options.engine });
 }
