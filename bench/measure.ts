@@ -36,7 +36,7 @@ export async function measure(
   // Beside the results, so that lines of JSON stay lines of JSON.
   for (const [system, why] of Object.entries(missing)) console.error(`${system} is left out: ${why}.`);
   for (const workload of options.workloads) {
-    const { systems, yardstick } = workloads[workload]!;
+    const { systems, yardstick, report = tableOf } = workloads[workload]!;
     let running = chosenOf(Object.keys(systems), { wanted, missing });
     const results: Result[] = [];
     for (let round = 0; round < rounds; round += 1) {
@@ -52,7 +52,7 @@ export async function measure(
         }
       }
     }
-    if (!json && running.length > 0) console.log(tableOf(workload, running, results, yardstick));
+    if (!json && running.length > 0) console.log(report(workload, running, results, yardstick));
   }
   return allWell;
 }

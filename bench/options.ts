@@ -13,6 +13,8 @@ export interface BenchOptions {
   postgresUrl: string | undefined;
 }
 
+const ROUNDS = 5;
+
 const listOf = (stores: Stores): string =>
   Object.entries(stores)
     .map(([name, { workloads }]) => `  ${name}: ${Object.keys(workloads).join(', ')}`)
@@ -24,7 +26,7 @@ export const help = (stores: Stores): string => `npm run bench -- [options]
   --postgres-url URL   a server to use instead of starting one; the role must be allowed to create databases
   --workload NAME      only this one; may be repeated
   --systems A,B        only these; may be repeated
-  --rounds N           interleaved rounds; the median is reported (default 5)
+  --rounds N           interleaved rounds; the median is reported (default 5; 1 for dynamodb)
   --scale X            so many times the documented number of jobs (default 1)
   --json               one line of JSON per run instead of a table
 
@@ -40,7 +42,7 @@ export function optionsOf(args: readonly string[], stores: Stores): BenchOptions
       'postgres-url': { type: 'string' },
       workload: { type: 'string', multiple: true },
       systems: { type: 'string', multiple: true },
-      rounds: { type: 'string', default: '5' },
+      rounds: { type: 'string' },
       scale: { type: 'string', default: '1' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -59,7 +61,7 @@ export function optionsOf(args: readonly string[], stores: Stores): BenchOptions
     if (!workloads.some((workload) => Object.hasOwn(known[workload]!.systems, name)))
       throw new Error(`no system '${name}' is measured there`);
   }
-  const rounds = Number(values.rounds);
+  const rounds = Number(values.rounds ?? stores[store]!.rounds ?? ROUNDS);
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number from 1');
   const scale = Number(values.scale);
   if (!(scale > 0)) throw new Error('--scale takes a number above 0');

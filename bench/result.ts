@@ -1,3 +1,5 @@
+import type { Costs } from './aws/costs.ts';
+
 /** One run of one system on one workload; printed as one line of JSON. */
 export interface Result {
   workload: string;
@@ -11,6 +13,8 @@ export interface Result {
   loop_p99_ms?: number;
   /** Row versions that the run left behind for vacuum. */
   dead_tuples_per_job?: number;
+  /** What was counted instead of timed. */
+  costs?: Costs;
   settings: string;
   /** The database server and how durable it was. */
   server?: string;
@@ -25,6 +29,9 @@ export interface Task {
   store: string;
   /** The address of a Redis, where there is one. */
   redis?: string;
+  /** The addresses of AWS's emulators. */
+  dynamodb?: string;
+  sqs?: string;
   /** Scales the number of jobs; 1 is the documented size. */
   scale: number;
 }
@@ -36,6 +43,8 @@ export interface Workload {
   systems: Record<string, Run>;
   /** The system that the others are compared with. */
   yardstick?: string;
+  /** For people, where it is something else than a rate. */
+  report?(workload: string, systems: readonly string[], results: readonly Result[]): string;
 }
 
 export const perSecond = ({ jobs, seconds }: Pick<Result, 'jobs' | 'seconds'>): number => jobs / seconds;

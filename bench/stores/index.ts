@@ -4,4 +4,5 @@ import type { BenchStore } from './store.ts';
 export const STORES: Record<string, () => Promise<BenchStore>> = {
   sqlite: async () => (await import('./sqlite.ts')).sqlite,
   postgres: async () => (await import('./postgres.ts')).postgres,
+  dynamodb: async () => (await import('./dynamodb.ts')).dynamodb,
 };

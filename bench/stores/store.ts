@@ -4,6 +4,8 @@ import type { Workload } from '../result.ts';
 export interface Servers {
   postgres?: string;
   redis?: string;
+  dynamodb?: string;
+  sqs?: string;
 }
 
 export interface Host {
@@ -19,11 +21,15 @@ export interface Host {
 export interface Place {
   store: string;
   redis?: string;
+  dynamodb?: string;
+  sqs?: string;
   remove(): Promise<void>;
 }
 
 /** A store that can be measured: what is run on it, and what has to stand around the runs. */
 export interface BenchStore {
+  /** Where nobody says how many. @defaultValue 5 */
+  rounds?: number;
   workloads: Record<string, Workload>;
   /** Starts what all runs share, in a folder that is removed afterwards. */
   host(folder: string, options: { postgresUrl?: string }): Promise<Host>;

@@ -28,6 +28,7 @@ export const ERROR_TABLE = {
   timeout: { status: 504, exitCode: 15, hint: 'Try again; look at the job first when the call may have had effect.' },
   unauthenticated: { status: 401, exitCode: 16, hint: 'Send a valid API key.' },
   forbidden: { status: 403, exitCode: 17, hint: 'Use a key whose scopes allow this.' },
+  payload_missing: { status: 410, exitCode: 18, hint: 'A payload was removed from the blob store; cancel the job.' },
 } as const satisfies Record<ErrorCode, ErrorMeaning>;
 
 const DOCS_URL = 'https://openjobspec.org/spec/v1/errors';

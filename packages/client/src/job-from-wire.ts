@@ -10,6 +10,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['expires_at', 'next_attempt_at', 'retry_delay_ms', 'timeout_ms', 'visibility_timeout_ms', 'retry', 'tags'],
   ...['options', 'error', 'errors', 'result', 'workflow_id', 'node', 'dead_letter', 'worker_id'],
   ...['lease_expires_at', 'lease_ms', 'lease_token', 'parent_results', 'last_checkpoint'],
+  ...['args_url', 'result_url'],
 ]);
 
 /**
@@ -85,7 +86,7 @@ function errorFromWire({ type, code, occurred_at, ...error }: WireJobError): Job
 function specOf(wire: WireJob): JobSpec {
   const extra = Object.entries(wire).filter(([name]) => !KNOWN.has(name));
   return {
-    args: wire.args,
+    args: wire.args ?? [],
     meta: wire.meta,
     ...present('tags', wire.tags),
     ...present('retry', wire.retry),

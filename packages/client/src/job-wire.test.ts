@@ -28,12 +28,24 @@ test('a new job shows what it is and nothing that has not happened', () => {
 });
 
 test('unknown fields come back at the top, but cannot pass for ours', () => {
-  const extra = { x_custom: 1, run: 99, next_attempt_at: 'x', timeout_ms: 5, id: 'x', state: 'x', node: 'x' };
+  const extra = {
+    x_custom: 1,
+    run: 99,
+    next_attempt_at: 'x',
+    timeout_ms: 5,
+    id: 'x',
+    state: 'x',
+    node: 'x',
+    args_url: 'x',
+    result_url: 'x',
+  };
   const wire = jobToWire(job({ spec: { args: [], meta: {}, extra } }));
   expect(wire).toMatchObject({ x_custom: 1, run: 0, state: 'available' });
   expect(wire).not.toHaveProperty('next_attempt_at');
   expect(wire).not.toHaveProperty('timeout_ms');
   expect(wire).not.toHaveProperty('node');
+  expect(wire).not.toHaveProperty('args_url');
+  expect(wire).not.toHaveProperty('result_url');
   expect(wire.id).not.toBe('x');
 });
 

@@ -1,4 +1,4 @@
-import type { Job, JobError, JobState, Json, JsonObject, RetryOptions } from '@waybill/core';
+import type { Job, JobError, JobState, Json, JsonObject, PayloadUrls, RetryOptions } from '@waybill/core';
 import { present } from './present.ts';
 import { toRfc3339 } from './time.ts';
 
@@ -21,7 +21,10 @@ export interface WireJob {
   type: string;
   state: JobState;
   queue: string;
-  args: Json[];
+  /** Absent where it is so large that `args_url` says where it is; never in answers to a fetch. */
+  args?: Json[];
+  /** Good for some minutes and for whoever has it: a secret. */
+  args_url?: string;
   meta: JsonObject;
   priority: number;
   attempt: number;
@@ -48,7 +51,9 @@ export interface WireJob {
   /** The newest failure; a completed job shows none. */
   error?: WireJobError;
   errors?: WireJobError[];
+  /** Absent, too, where `result_url` says where it is. */
   result?: Json;
+  result_url?: string;
   /** The workflow that this job is a node of, and its name there. */
   workflow_id?: string;
   node?: string;
@@ -82,6 +87,8 @@ const OURS: ReadonlySet<string> = new Set([
   'worker_id',
   'lease_expires_at',
   'lease_ms',
+  'args_url',
+  'result_url',
 ]);
 
 /** What only the worker of a run is told. */
@@ -91,7 +98,14 @@ export interface RunFacts {
   checkpoint?: JsonObject | undefined;
 }
 
-export function jobToWire(job: Job, { leaseToken, parentResults, checkpoint }: RunFacts = {}): WireJob {
+/** What a reader is told besides the job itself. */
+export interface WireFacts extends RunFacts {
+  /** Where payloads are that are too large to be told. */
+  urls?: PayloadUrls | undefined;
+}
+
+export function jobToWire(job: Job, facts: WireFacts = {}): WireJob {
+  const { leaseToken, parentResults, checkpoint, urls = {} } = facts;
   const { spec } = job;
   const errors = job.errors.map(errorToWire);
   return {
@@ -100,7 +114,7 @@ export function jobToWire(job: Job, { leaseToken, parentResults, checkpoint }: R
     type: job.type,
     state: job.state,
     queue: job.queue,
-    args: spec.args,
+    ...(urls.args === undefined ? { args: spec.args } : { args_url: urls.args }),
     meta: spec.meta,
     priority: job.priority,
     attempt: job.attempt,
@@ -116,7 +130,7 @@ export function jobToWire(job: Job, { leaseToken, parentResults, checkpoint }: R
     ...present('options', spec.options),
     ...present('error', job.state === 'completed' ? undefined : errors.at(-1)),
     ...present('errors', errors.length === 0 ? undefined : errors),
-    ...present('result', job.result),
+    ...(urls.result === undefined ? present('result', job.result) : { result_url: urls.result }),
     ...present('workflow_id', job.workflowId),
     ...present('node', job.node),
     ...present('dead_letter', job.dead || undefined),

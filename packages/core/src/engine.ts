@@ -1,9 +1,13 @@
+import { offloadedStore } from './blobs/offloaded-store.ts';
+import { lackError } from './blobs/payloads.ts';
+import { BlobSweep } from './blobs/sweep-blobs.ts';
 import { Claimer } from './claim/claimer.ts';
 import { Heartbeats } from './claim/heartbeat.ts';
 import { HeldJobs } from './claim/held-jobs.ts';
 import { RowWriter, wrongState } from './commit/row-writer.ts';
 import { crons } from './cron/crons.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
+import { deadMessages } from './dead-letters/dead-messages.ts';
 import { Enqueuer } from './enqueue/enqueue.ts';
 import { checkQueue } from './enqueue/envelope.ts';
 import { WaybillError } from './errors.ts';
@@ -30,7 +34,10 @@ const COUNT_AT_MOST = 10_000;
 /** The embedded engine: the whole of Waybill on one store, in this process. */
 export function engine(options: EngineOptions): Waybill {
   const asked = resolveOptions(options);
-  const transport = asked.transport ?? pollTransport({ store: asked.store });
+  const offloaded = asked.blobs && offloadedStore(asked.store, asked.blobs);
+  const payloads = offloaded?.payloads;
+  const whole = offloaded?.store ?? asked.store;
+  const transport = asked.transport ?? pollTransport({ store: whole });
   const { clock, logger, leaseMs } = asked;
   const tellDead = (jobs: readonly Job[]): void => {
     transport
@@ -38,7 +45,7 @@ export function engine(options: EngineOptions): Waybill {
       .catch((error: unknown) => logger.warn({ err: error }, 'Dead jobs were not told of; they are in the store.'));
   };
   const isHinted = transport.capabilities.delivers === 'hints';
-  const store = isHinted ? hintedStore(asked.store, tellDead) : asked.store;
+  const store = isHinted ? hintedStore(whole, tellDead) : whole;
   const resolved = { ...asked, store };
   // Also without upkeep: whoever ends a job notes when its row may go.
   if (options.retention) store.keepFor?.(options.retention);
@@ -73,6 +80,7 @@ export function engine(options: EngineOptions): Waybill {
   const maintenance: Maintenance = new Maintenance(resolved, makers, {
     onChanged,
     onUnclaimed: (jobs) => void reminders.remind(jobs),
+    ...(asked.blobs && { blobs: new BlobSweep(asked.store, asked.blobs.store) }),
   });
   const advancer: Advancer = new Advancer({
     ...{ store, logger, make: makers.callback, onChanged },
@@ -93,6 +101,9 @@ export function engine(options: EngineOptions): Waybill {
   });
   if (resolved.maintenance) maintenance.start();
 
+  const apart = (overBytes: number | undefined) =>
+    overBytes === undefined ? undefined : offloaded?.apart?.(overBytes);
+
   async function close(): Promise<void> {
     closing.abort();
     await maintenance.stop();
@@ -105,8 +116,16 @@ export function engine(options: EngineOptions): Waybill {
     jobs: {
       enqueue: enqueuer.enqueue,
       enqueueMany: enqueuer.enqueueMany,
-      get: (id, { tenant = '' } = {}) => rows.mustRead({ tenant, id }),
-      list: ({ filter, ...query }) => store.list({ ...query, filter: { tenant: '', ...filter } }),
+      get: async (id, { tenant = '', overBytes } = {}) => {
+        const [found] = (await apart(overBytes)?.get([{ tenant, id }])) ?? [];
+        const job = found ?? (await rows.mustRead({ tenant, id }));
+        const lack = payloads?.lackOf(job);
+        if (lack) throw lackError(job, lack);
+        return job;
+      },
+      ...(offloaded?.apart && payloads && { urls: (job, bound) => payloads.urlsOf(job, bound) }),
+      list: ({ filter, overBytes, ...query }) =>
+        (apart(overBytes) ?? store).list({ ...query, filter: { tenant: '', ...filter } }),
       claim: (call) => claimer.claim(call),
       heartbeat: (call) => heartbeats.beat(call),
       settle: (call) => settler.settle(call),
@@ -125,7 +144,10 @@ export function engine(options: EngineOptions): Waybill {
         );
       },
     },
-    deadLetters: deadLetters(store, rows),
+    deadLetters: {
+      ...deadLetters(store, rows),
+      ...(transport.aside && { messages: deadMessages(store, transport.aside) }),
+    },
     queues: {
       list: ({ tenant = '' } = {}) => store.queues.list(tenant),
       pause: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), true),
@@ -161,7 +183,7 @@ export function engine(options: EngineOptions): Waybill {
         return follow({ log: store.events, clock, written }, { ...query, signal });
       },
     },
-    health: () => checkHealth(store),
+    health: () => checkHealth(store, transport),
     close: () => {
       closed ??= close();
       return closed;

@@ -6,6 +6,7 @@ export const ERROR_CODES = [
   'payload_too_large',
   'unsupported',
   'not_found',
+  'payload_missing',
   'conflict',
   'duplicate',
   'lease_lost',

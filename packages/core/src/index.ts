@@ -26,12 +26,15 @@ export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-p
 export type { Json, JsonObject } from './json.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export type { EngineOptions, RetentionOptions } from './options.ts';
+export { Places } from './places.ts';
+export { Roster } from './roster.ts';
 export type * from './waybill.ts';
 
 // What stores, transports and servers are built from.
 
 export type * from './blobs/blob-store.ts';
 export { folderBlobStore } from './blobs/folder-blob-store.ts';
+export type { BlobOptions } from './blobs/offloaded-store.ts';
 export { checkJson, Fields, isObject } from './check.ts';
 export { GroupCommit, type GroupCommitOptions } from './commit/group-commit.ts';
 export { parseDuration } from './duration.ts';
@@ -92,5 +95,6 @@ export {
   type WorkflowState,
   type WorkflowStore,
 } from './store/workflows.ts';
+export type * from './transport/aside.ts';
 export { pollTransport } from './transport/poll/poll-transport.ts';
 export type * from './transport/transport.ts';

@@ -1,3 +1,4 @@
+import type { BlobOptions } from './blobs/offloaded-store.ts';
 import type { Clock } from './clock.ts';
 import { WaybillError } from './errors.ts';
 import { type Logger, silentLogger } from './logger.ts';
@@ -8,6 +9,8 @@ export interface EngineOptions {
   store: Store;
   /** What carries hints. @defaultValue poll: the store itself, with wake-ups */
   transport?: Transport;
+  /** Where payloads go that are too large for a row. All processes of one store need the same. @defaultValue nowhere */
+  blobs?: BlobOptions;
   /** @defaultValue silent */
   logger?: Logger;
   /** Lease length when neither the job nor the claim names one. @defaultValue 300_000 */
@@ -41,17 +44,26 @@ const RETENTION_DEFAULTS = {
   everyMs: 60_000,
 } satisfies Required<RetentionOptions>;
 
-export type ResolvedOptions = Required<Omit<EngineOptions, 'transport' | 'retention'>> & {
+export type ResolvedOptions = Required<Omit<EngineOptions, 'transport' | 'blobs' | 'retention'>> & {
   transport: Transport | undefined;
+  blobs: BlobOptions | undefined;
   retention: Required<RetentionOptions>;
   clock: Clock;
 };
 
 export function resolveOptions(options: EngineOptions): ResolvedOptions {
   const retention = { ...RETENTION_DEFAULTS, ...options.retention };
-  const resolved = { transport: undefined, ...DEFAULTS, ...options, retention, clock: options.store.clock };
+  const resolved = {
+    transport: undefined,
+    blobs: undefined,
+    ...DEFAULTS,
+    ...options,
+    retention,
+    clock: options.store.clock,
+  };
   checkPositive('leaseMs', resolved.leaseMs);
   checkPositive('sweepEveryMs', resolved.sweepEveryMs);
+  if (resolved.blobs?.threshold !== undefined) checkThreshold(resolved.blobs.threshold);
   for (const [name, value] of Object.entries(retention)) checkPositive(`retention.${name}`, value);
   return resolved;
 }
@@ -59,4 +71,13 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
 function checkPositive(name: string, value: number): void {
   if (Number.isFinite(value) && value > 0) return;
   throw new WaybillError('invalid_request', `The option '${name}' must be a number above 0, not ${value}.`);
+}
+
+/** A reference takes the place of a payload, so the payload should be the larger of the two. */
+const SMALLEST_THRESHOLD = 16;
+
+function checkThreshold(value: number): void {
+  if (Number.isSafeInteger(value) && value >= SMALLEST_THRESHOLD) return;
+  const rule = `must be a whole number of bytes, at least ${SMALLEST_THRESHOLD}, not ${value}`;
+  throw new WaybillError('invalid_request', `The option 'blobs.threshold' ${rule}.`);
 }

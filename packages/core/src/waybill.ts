@@ -13,6 +13,7 @@ import type { QueueInfo, QueueKeep, QueueStats } from './store/queues.ts';
 import type { Transaction } from './store/within.ts';
 import type { WorkerDirective, WorkerInfo } from './store/workers.ts';
 import type { WorkflowRecord, WorkflowState } from './store/workflows.ts';
+import type { AsideMessage } from './transport/aside.ts';
 
 /**
  * The port that everything speaks. The embedded engine and the remote clients implement it; servers, workers and the
@@ -49,8 +50,8 @@ export interface Jobs {
   enqueue(request: JobRequest, context?: EnqueueContext): Promise<{ job: Job; created: boolean }>;
   /** All or nothing. */
   enqueueMany(requests: readonly JobRequest[], context?: InTenant & InTransaction): Promise<Job[]>;
-  get(id: string, context?: InTenant): Promise<Job>;
-  list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> }): Promise<Page<Job>>;
+  get(id: string, context?: InTenant & Apart): Promise<Job>;
+  list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> } & Apart): Promise<Page<Job>>;
   claim(request: ClaimCall): Promise<Lease[]>;
   heartbeat(request: HeartbeatCall): Promise<HeartbeatAnswer>;
   settle(request: SettleCall): Promise<Job>;
@@ -62,6 +63,21 @@ export interface Jobs {
   cancel(id: string, context?: InTenant & { by?: string; reason?: string }): Promise<Job>;
   /** Lets a pending job start. */
   activate(id: string, context?: InTenant): Promise<Job>;
+  /**
+   * Addresses at which the job's args or result over a size can be had for a while, without a key: secrets. Only of a
+   * job as `get` or `list` has just answered it, and only where a blob store keeps large payloads and can make addresses.
+   */
+  urls?(job: Job, bound: { overBytes: number }): Promise<PayloadUrls>;
+}
+
+export interface Apart {
+  /** Args and results over this size need not come along where `urls` says where they are. @defaultValue all come */
+  overBytes?: number;
+}
+
+export interface PayloadUrls {
+  args?: string;
+  result?: string;
 }
 
 export interface EnqueueContext extends InTenant, InTransaction {
@@ -137,7 +153,25 @@ export interface DeadLetters {
   discard(id: string, context?: InTenant): Promise<Job>;
   discardMany(filter: Partial<JobFilter>, bound?: { atMost?: number }): Promise<{ discarded: number; more: boolean }>;
   stats(context?: InTenant): Promise<{ total: number; exact: boolean }>;
+  /** Messages that wait for people. Absent where no transport keeps any, and with a server in between. */
+  readonly messages?: DeadMessages;
 }
+
+/** What lies in redrive and dead queues beside the rows. */
+export interface DeadMessages {
+  /** Without the notices of dead jobs, whose rows are dead letters themselves. */
+  list(query: InTenant & { queues?: readonly string[]; limit: number }): Promise<DeadMessage[]>;
+  /**
+   * Sends messages back to where workers receive them, and removes those whose rows have no use for them. Notices of jobs
+   * that live again go too, and are not counted.
+   */
+  replay(
+    query: InTenant & { queues?: readonly string[] },
+    bound?: { atMost?: number },
+  ): Promise<{ replayed: number; removed: number }>;
+}
+
+export type DeadMessage = Omit<AsideMessage, 'receipt' | 'message'>;
 
 export interface Queues {
   list(context?: InTenant): Promise<QueueInfo[]>;
@@ -237,5 +271,16 @@ export interface FollowQuery {
 
 export interface Health {
   status: 'ok' | 'degraded';
-  store: { name: string; status: 'ok' | 'unhealthy'; latencyMs: number };
+  store: Pulse;
+  /** What carries the hints, where it is something beside the store. */
+  transport?: Pulse;
+}
+
+/** Whether something answers that the engine stands on. */
+export interface Pulse {
+  name: string;
+  status: 'ok' | 'unhealthy';
+  latencyMs: number;
+  /** What is wrong, where that is known. */
+  reason?: string;
 }

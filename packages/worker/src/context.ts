@@ -10,6 +10,7 @@ import {
   WaybillError,
 } from '@waybill/core';
 import type { RunControl } from './execute/run-control.ts';
+import { HandlerContext, type Hearer } from './handler-context.ts';
 import { RunReports, type RunReportsParts } from './run-reports.ts';
 
 /** What a handler is given besides its input. */
@@ -90,10 +91,8 @@ function plain(value: JsonObject): JsonObject {
   return copy;
 }
 
-const NO_RESULTS: readonly Json[] = Object.freeze([]);
-
 /** The context of one run, and what its worker knows about it. */
-export class RunContext {
+export class RunContext implements Hearer {
   readonly context: TaskContext;
   /** What the handler asked for by snooze, discard or cancel. Kept here, since a `catch` on the way may swallow it. */
   asked: Outcome | undefined;
@@ -106,35 +105,17 @@ export class RunContext {
   #reports: RunReports | undefined;
 
   constructor(lease: Lease, control: RunControl, own: ContextParts) {
-    const { job } = lease;
     this.#lease = lease;
     this.#own = own;
-    this.context = {
-      job,
-      attempt: job.attempt,
-      maxAttempts: job.maxAttempts,
-      workerId: own.parts.workerId,
-      parentResults: lease.parentResults ?? NO_RESULTS,
-      lastCheckpoint: lease.checkpoint ?? null,
-      get signal() {
-        return control.signal;
-      },
-      progress: (fraction, detail) => this.#progress(fraction, detail),
-      checkpoint: (state) => this.#checkpoint(state),
-      log: (message, fields = {}) => this.#log(message, fields),
-      complete: (result, { within }) => this.#complete(result, within),
-      snooze: (until) =>
-        this.#end('snooze', {
-          kind: 'snoozed',
-          until: until instanceof Date ? until.getTime() : own.now() + Math.round(until),
-        }),
-      discard: (reason) =>
-        this.#end('discard', {
-          kind: 'discarded',
-          error: { code: 'discarded', type: 'discarded', message: String(reason) },
-        }),
-      cancel: (reason) => this.#end('cancel', { kind: 'cancelled', reason: String(reason) }),
-    };
+    this.context = new HandlerContext(lease, control, this);
+  }
+
+  get workerId(): string {
+    return this.#own.parts.workerId;
+  }
+
+  now(): number {
+    return this.#own.now();
   }
 
   /** The run is settled. `goesOn`: its handler has not ended yet, so what it throws is still caught. */
@@ -156,7 +137,7 @@ export class RunContext {
     this.#reports.tell(word);
   }
 
-  #progress(given: number, detail: string | JsonObject | undefined): void {
+  progress(given: number, detail: string | JsonObject | undefined): void {
     if (!this.#isLive('progress')) return;
     const fraction = Math.min(1, Math.max(0, Number(given) || 0));
     const data = detail === undefined ? undefined : typeof detail === 'string' ? { message: detail } : plain(detail);
@@ -173,12 +154,12 @@ export class RunContext {
     );
   }
 
-  #checkpoint(state: JsonObject): void {
+  checkpoint(state: JsonObject): void {
     if (!this.#isLive('checkpoint')) return;
     this.#report({ checkpoint: plain(state) });
   }
 
-  #log(message: string, fields: object): void {
+  log(message: string, fields: object): void {
     if (!this.#isLive('log')) return;
     const { job } = this.#lease;
     const { logger, onLog } = this.#own.parts;
@@ -186,14 +167,14 @@ export class RunContext {
     this.#tell(() => onLog?.({ job, message, fields }));
   }
 
-  async #complete<Result>(result: Result, within: Transaction): Promise<Result> {
+  async complete<Result>(result: Result, within: Transaction): Promise<Result> {
     if (!this.#isLive('complete')) throw new WaybillError('lease_lost', 'The run is over; roll the transaction back.');
     await this.#own.complete(result, within);
     this.isCompletedWithin = true;
     return result;
   }
 
-  #end(method: string, outcome: Outcome): never {
+  end(method: string, outcome: Outcome): never {
     if (this.#isLive(method)) {
       if (outcome.kind === 'snoozed' && !Number.isFinite(outcome.until)) {
         throw new TypeError('snooze() takes milliseconds or a Date.');

@@ -1,4 +1,4 @@
-import { type Clock, WaybillError } from '@waybill/core';
+import { type Clock, Places, WaybillError } from '@waybill/core';
 
 interface Waiting {
   until: number;
@@ -6,14 +6,13 @@ interface Waiting {
 }
 
 /**
- * Many calls that must be answered within the same time, with one timer for all of them: they fall due in the order in
- * which they were made. A timer and an abort signal for each would cost more than the calls themselves.
+ * Many calls that must be answered within the same time, with one timer for all of them. A timer and an abort signal for each would cost more than the calls themselves.
  */
 export class Deadlines {
   readonly #ms: number;
   readonly #clock: Clock;
   readonly #giveUp: AbortSignal;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Places<Waiting>();
   #watching = false;
 
   constructor(ms: number, clock: Clock, giveUp: AbortSignal) {
@@ -29,17 +28,21 @@ export class Deadlines {
   within<T>(call: Promise<T>): Promise<T> {
     if (this.#giveUp.aborted) return Promise.race([call, Promise.reject(nobodyWaits())]);
     return new Promise((resolve, reject) => {
-      const waiting = { until: this.#clock.monotonic() + this.#ms, fail: reject };
-      this.#waiting.add(waiting);
+      const waiting: Waiting = { until: this.#clock.monotonic() + this.#ms, fail: reject };
+      const place = this.#waiting.add(waiting);
+      const over = () => {
+        if (this.#waiting.at(place) === waiting) this.#waiting.take(place);
+      };
+      waiting.fail = (error) => {
+        over();
+        reject(error);
+      };
       call.then(
         (answer) => {
-          this.#waiting.delete(waiting);
+          over();
           resolve(answer);
         },
-        (error: unknown) => {
-          this.#waiting.delete(waiting);
-          reject(error);
-        },
+        (error: WaybillError) => waiting.fail(error),
       );
       if (!this.#watching) void this.#watch();
     });
@@ -47,23 +50,20 @@ export class Deadlines {
 
   async #watch(): Promise<void> {
     this.#watching = true;
-    // Taken anew each time: an iterator that is kept over a wait keeps everything that was deleted meanwhile.
-    for (let first = this.#first(); first !== undefined; first = this.#first()) {
-      const left = first.until - this.#clock.monotonic();
-      if (left > 0) await this.#clock.sleep(left, this.#giveUp);
-      else if (this.#waiting.delete(first))
-        first.fail(new WaybillError('timeout', `No answer came within ${this.#ms} ms.`));
+    while (this.#waiting.size > 0) {
+      const now = this.#clock.monotonic();
+      let next = Number.POSITIVE_INFINITY;
+      for (const { until, fail } of this.#waiting.all()) {
+        if (until <= now) fail(new WaybillError('timeout', `No answer came within ${this.#ms} ms.`));
+        else if (until < next) next = until;
+      }
+      if (next < Number.POSITIVE_INFINITY) await this.#clock.sleep(next - now, this.#giveUp);
     }
     this.#watching = false;
   }
 
-  #first(): Waiting | undefined {
-    return this.#waiting.values().next().value;
-  }
-
   #failAll(): void {
-    for (const { fail } of this.#waiting) fail(nobodyWaits());
-    this.#waiting.clear();
+    for (const { fail } of this.#waiting.all()) fail(nobodyWaits());
   }
 }
 

@@ -43,6 +43,7 @@ describe.skipIf(!canRun)('the local cloud (skipped: needs Java 17)', () => {
     expect(cloud.env).toMatchObject({
       WAYBILL_STORE: `dynamodb://us-east-1/waybill?endpoint=${cloud.endpoints.dynamodb}`,
       WAYBILL_TRANSPORT: `sqs://us-east-1/waybill?endpoint=${cloud.endpoints.sqs}`,
+      WAYBILL_BLOBS: `s3://waybill?region=us-east-1&endpoint=${cloud.endpoints.s3}`,
       AWS_REGION: 'us-east-1',
     });
     for (const value of Object.values(cloud.env)) expect(value).toMatch(/^\S+$/);

@@ -8,7 +8,7 @@ export interface CloudOptions {
   port?: number;
   /** @defaultValue 'us-east-1' */
   region?: string;
-  /** The table, and what the names of queues begin with. @defaultValue 'waybill' */
+  /** The table, the bucket, and what the names of queues begin with. @defaultValue 'waybill' */
   name?: string;
 }
 
@@ -41,6 +41,7 @@ export async function startCloud({
   try {
     const sqs = await startFauxqs({ port: at(0), host: HOST, logger: false, defaultRegion: region });
     running.push(sqs);
+    sqs.createBucket(name);
     const dynamodb = await startDynamoDb(HOST, at(1));
     running.push(dynamodb);
     const deliver = (arn: string, event: BusEvent) => {
@@ -62,6 +63,7 @@ function envOf(endpoints: Cloud['endpoints'], region: string, name: string): Rec
   return {
     WAYBILL_STORE: `dynamodb://${region}/${name}?endpoint=${endpoints.dynamodb}`,
     WAYBILL_TRANSPORT: `sqs://${region}/${name}?endpoint=${endpoints.sqs}`,
+    WAYBILL_BLOBS: `s3://${name}?region=${region}&endpoint=${endpoints.s3}`,
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',

@@ -175,8 +175,10 @@ export class Database {
     }
   }
 
+  /** One try without patience: whoever asks wants to know how it is now. */
   async ping(): Promise<void> {
-    await this.get({ pk: 'PING', sk: 'PING' }, { strong: false });
+    const Key = toAttributes({ pk: 'PING', sk: 'PING' });
+    await this.#client.send(new this.#sdk.GetItemCommand({ TableName: this.table, Key }));
   }
 }
 
@@ -197,7 +199,10 @@ function isRefused(reason: unknown): boolean {
 function tellTooLarge(reason: unknown): unknown {
   const { name, message = '' } = reason as { name?: string; message?: string };
   if (name !== 'ValidationException' || !/size/i.test(message)) return reason;
-  return new WaybillError('payload_too_large', 'DynamoDB keeps at most 400 KB in one item.', { cause: reason });
+  return new WaybillError('payload_too_large', 'DynamoDB keeps at most 400 KB in one item.', {
+    cause: reason,
+    hint: 'Name a place for large payloads: blobs in the options, --blobs or WAYBILL_BLOBS.',
+  });
 }
 
 /** Does `work` for each, a bounded number at once; answers in order. */

@@ -30,6 +30,7 @@ import type {
   WorkerStore,
   WorkflowStore,
 } from '@waybill/core';
+import type { Pulse } from '../pulse.ts';
 import { apply } from './apply.ts';
 import type { Base } from './base.ts';
 import { claim } from './claim.ts';
@@ -49,6 +50,7 @@ import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
 import { type DynamoOptions, mergeRetention, settingsOf } from './settings.ts';
 import { ensureTable } from './table.ts';
+import { tablePulse } from './table-pulse.ts';
 import { Wakes } from './wakes.ts';
 
 const DAY_MS = 86_400_000;
@@ -91,10 +93,12 @@ class DynamoStore implements Store {
   readonly crons: CronStore;
   readonly #base: Base;
   readonly #close: () => void;
+  readonly #pulse: Pulse;
 
   constructor(base: Base, close: () => void) {
     this.#base = base;
     this.#close = close;
+    this.#pulse = tablePulse(base);
     this.capabilities = { ...CAPABILITIES, claimsByRank: base.settings.claimsByRank };
     this.clock = base.settings.clock;
     this.events = eventLog(base);
@@ -162,7 +166,7 @@ class DynamoStore implements Store {
   }
 
   ping(): Promise<void> {
-    return this.#base.db.ping();
+    return this.#pulse.feel();
   }
 
   async close(): Promise<void> {

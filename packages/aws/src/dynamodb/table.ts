@@ -4,7 +4,7 @@ import type { Client, Sdk } from './sdk.ts';
 import type { Settings } from './settings.ts';
 
 /** Sparse, and with keys only: what changes in a row and is no key costs an index nothing. */
-const INDEXES = [
+export const INDEXES = [
   { name: 'list', hash: 'lq', range: 'pk' },
   { name: 'due', hash: 'dp', range: 'dn' },
   { name: 'ready', hash: 'rq', range: 'rk' },
@@ -20,6 +20,9 @@ const KEYS: readonly [name: string, type: 'S' | 'N'][] = [
   ['rk', 'S'],
 ];
 
+/** The attribute by which DynamoDB removes what is over. */
+export const EXPIRES = 'x';
+
 const LOOK_EVERY_MS = 500;
 const LONGEST_WAIT_MS = 120_000;
 
@@ -30,7 +33,7 @@ export async function ensureTable(sdk: Sdk, client: Client, settings: Settings):
   if (status === null) {
     if (!settings.createTable) {
       throw new WaybillError('unavailable', `The table '${TableName}' does not exist.`, {
-        hint: 'Create it as infra describes, or let the store create it.',
+        hint: '`waybill migrate` makes it.',
       });
     }
     status = await create(sdk, client, TableName);
@@ -87,6 +90,6 @@ async function letExpire(sdk: Sdk, client: Client, TableName: string): Promise<v
     if (waited > LONGEST_WAIT_MS) return;
     await delay(LOOK_EVERY_MS);
   }
-  const TimeToLiveSpecification = { AttributeName: 'x', Enabled: true };
+  const TimeToLiveSpecification = { AttributeName: EXPIRES, Enabled: true };
   await client.send(new sdk.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
 }

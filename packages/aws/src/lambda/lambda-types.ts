@@ -4,7 +4,7 @@ export interface SqsRecord {
   messageId: string;
   receiptHandle: string;
   body: string;
-  messageAttributes: Record<string, { stringValue?: string | undefined }>;
+  messageAttributes: Record<string, { stringValue?: string | undefined; dataType?: string }>;
   eventSourceARN: string;
 }
 

@@ -1,6 +1,7 @@
+import type { Message } from '@aws-sdk/client-sqs';
 import { type Delivery, isObject } from '@waybill/core';
 import type { Adopt } from '../sqs/adopt.ts';
-import { readMessage } from '../sqs/message.ts';
+import { readMessage, receiptOf } from '../sqs/message.ts';
 import type { SqsRecord } from './lambda-types.ts';
 
 /** For a function at the queue of a foreign producer. */
@@ -13,7 +14,7 @@ export interface LambdaAdopt {
 
 /** Null: it is no hint, and nothing to adopt. A hint says itself which queue and tenant it is of. */
 export function readRecord(record: SqsRecord, adopt: LambdaAdopt | undefined): Delivery | null {
-  const name = record.eventSourceARN.slice(record.eventSourceARN.lastIndexOf(':') + 1);
+  const name = queueIn(record);
   const attributes: Record<string, string> = {};
   for (const [key, { stringValue }] of Object.entries(record.messageAttributes ?? {})) {
     if (stringValue !== undefined) attributes[key] = stringValue;
@@ -22,8 +23,24 @@ export function readRecord(record: SqsRecord, adopt: LambdaAdopt | undefined): D
   const place = placeOf(record.body) ?? { tenant: '', queue: adopt?.queue ?? '' };
   const own = readMessage(raw, place, name, undefined);
   if (own || !adopt) return own;
-  return readMessage(raw, { tenant: '', queue: adopt.queue }, name, adopt.read ?? true);
+  const adopted = readMessage(raw, { tenant: '', queue: adopt.queue }, name, adopt.read ?? true);
+  return adopted && { ...adopted, message: messageOf(record) };
 }
+
+const queueIn = ({ eventSourceARN }: SqsRecord): string => eventSourceARN.slice(eventSourceARN.lastIndexOf(':') + 1);
+
+export const receiptIn = (record: SqsRecord): string => receiptOf(queueIn(record), record.receiptHandle);
+
+/** As SQS itself hands it out. */
+export const messageOf = ({ body, messageAttributes = {} }: SqsRecord): Message => ({
+  Body: body,
+  MessageAttributes: Object.fromEntries(
+    Object.entries(messageAttributes).map(([name, { dataType = 'String', stringValue }]) => [
+      name,
+      { DataType: dataType, StringValue: stringValue },
+    ]),
+  ),
+});
 
 function placeOf(body: string): { tenant: string; queue: string } | null {
   try {

@@ -63,6 +63,16 @@ export class RecordTransport implements Transport {
     this.#move(receipt, 'done');
   }
 
+  /** Only what is kept elsewhere may be deleted by Lambda. */
+  async putAside(delivery: Delivery, reason: string): Promise<void> {
+    await this.keep(delivery, reason);
+    this.#move(delivery.receipt, 'done');
+  }
+
+  async keep(delivery: Delivery, reason: string): Promise<void> {
+    if (this.#inner.putAside) await this.#track(this.#inner.putAside(delivery, reason));
+  }
+
   async release({ receipt }: Delivery): Promise<void> {
     this.#move(receipt, 'back');
   }

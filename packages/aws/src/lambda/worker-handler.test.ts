@@ -1,5 +1,7 @@
-import { engine } from '@waybill/core';
-import { faultyStore, memoryStore } from '@waybill/core/testing';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BlobOptions, engine, type Json } from '@waybill/core';
+import { faultyStore, memoryStore, temporaryBlobs } from '@waybill/core/testing';
 import { type AnyTask, task, Worker } from '@waybill/worker';
 import type { Context, SQSEvent, SQSHandler, SQSRecord } from 'aws-lambda';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,17 +15,22 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 /** A function at the queue `mails`, and a producer beside it. */
 async function open(
   tasks: AnyTask[],
-  { concurrency = 10, ...options }: Partial<WorkerHandlerOptions> & { concurrency?: number } = {},
+  {
+    concurrency = 10,
+    blobs,
+    ...options
+  }: Partial<WorkerHandlerOptions> & { concurrency?: number; blobs?: BlobOptions } = {},
 ) {
   const sqs = local();
   const { clock } = sqs;
   const faults: Parameters<typeof faultyStore>[1][number][] = [];
   const store = faultyStore(memoryStore({ clock }), faults);
   const transport = await sqs.open();
-  const producer = engine({ store, transport });
+  const parts = { store, transport, ...(blobs && { blobs }) };
+  const producer = engine(parts);
   onTestFinished(() => producer.close());
   const handler = workerHandler({
-    open: async () => ({ store, transport }),
+    open: async () => parts,
     worker: (jobs) => new Worker({ jobs, tasks, queues: ['mails'], clock, concurrency }),
     ...options,
   });
@@ -31,9 +38,9 @@ async function open(
   const contextUntil = (deadline: number): Context =>
     ({ getRemainingTimeInMillis: () => deadline - clock.now() }) as Context;
   const messages = () => sqs.server.inspectQueue(`${sqs.prefix}-mails-default`)?.messages.ready ?? [];
-  const enqueue = async (type: string, options: Record<string, unknown> = {}) => {
+  const enqueue = async (type: string, options: Record<string, unknown> = {}, input: Json = {}) => {
     const before = messages().length;
-    const { job } = await producer.jobs.enqueue({ type, args: [{}], options: { queue: 'mails', ...options } });
+    const { job } = await producer.jobs.enqueue({ type, args: [input], options: { queue: 'mails', ...options } });
     while (messages().length === before) await turn();
     return job.id;
   };
@@ -62,6 +69,21 @@ test('it is a handler of SQS events', () => {
     ...{ open: () => Promise.reject(new Error('unused')), worker: () => ({ start: () => {}, stop: async () => {} }) },
   });
   expect(handler).toBeTypeOf('function');
+});
+
+test('large payloads come from the blob store and go there', async () => {
+  const { blobs: store, folder, remove } = await temporaryBlobs();
+  onTestFinished(remove);
+  const echo = task('mail.echo', { run: async (input: { text: string }) => input });
+  const { enqueue, invoke, producer } = await open([echo], { blobs: { store, threshold: 64 } });
+  const input = { text: 'large '.repeat(50) };
+  const id = await enqueue('mail.echo', {}, input);
+  expect(await invoke()).toEqual({ batchItemFailures: [] });
+  expect(await producer.jobs.get(id)).toMatchObject({ state: 'completed', spec: { args: [input] }, result: input });
+  expect(await readdir(join(folder, 'jobs', id))).toEqual([
+    expect.stringMatching(/^args-/),
+    expect.stringMatching(/^result-/),
+  ]);
 });
 
 test('runs and settles the jobs that the messages name', async () => {
@@ -227,4 +249,15 @@ test("a foreign producer's messages are adopted", async () => {
     batchItemFailures: [],
   });
   expect(inputs).toEqual([{ job_id: 'order_17', documents: [] }]);
+});
+
+test("a foreign producer's message that is no job is put aside", async () => {
+  const { invoke, sqs, producer } = await open([send], { adopt: { queue: 'mails' } });
+  const record = recordOf('1', '{"documents":[]}', sqs.prefix);
+  expect(await invoke({ Records: [record] })).toEqual({ batchItemFailures: [] });
+  const dead = sqs.server.inspectQueue(`${sqs.prefix}-mails-dead`)!;
+  expect(dead.messages.ready.map(({ body }) => body)).toEqual(['{"documents":[]}']);
+  expect(await producer.deadLetters.messages!.list({ queues: ['mails'], limit: 10 })).toMatchObject([
+    { kind: 'foreign', reason: 'It is neither a hint nor a job.' },
+  ]);
 });

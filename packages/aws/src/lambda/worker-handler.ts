@@ -1,12 +1,15 @@
-import { engine, type Logger, type Store, silentLogger, type Transport } from '@waybill/core';
-import type { BatchResponse, LambdaContext, SqsEvent } from './lambda-types.ts';
-import { type LambdaAdopt, readRecord } from './read-record.ts';
+import { type BlobOptions, engine, type Logger, type Store, silentLogger, type Transport } from '@waybill/core';
+import type { BatchResponse, LambdaContext, SqsEvent, SqsRecord } from './lambda-types.ts';
+import { type LambdaAdopt, messageOf, readRecord, receiptIn } from './read-record.ts';
 import { recordJobs, type WorkerJobs } from './record-jobs.ts';
 import { RecordTransport } from './record-transport.ts';
 
 export interface WorkerHandlerOptions {
-  /** Opened by the first invocation and kept as long as the function's container lives. */
-  open(): Promise<{ store: Store; transport: Transport }>;
+  /**
+   * Opened by the first invocation and kept as long as the function's container lives. `blobs` is what the other processes
+   * of the store keep large payloads in.
+   */
+  open(): Promise<{ store: Store; transport: Transport; blobs?: BlobOptions }>;
   /** A worker on these jobs, not yet started: `(jobs) => new Worker({ jobs, tasks })`. One per invocation. */
   worker(jobs: WorkerJobs): LambdaWorker;
   /** How long before its deadline the function hands back what still runs. @defaultValue 10_000 */
@@ -35,9 +38,25 @@ export function workerHandler(options: WorkerHandlerOptions) {
   let opened: ReturnType<typeof open> | undefined;
 
   async function open() {
-    const { store, transport } = await options.open();
+    const { transport, ...parts } = await options.open();
     const records = new RecordTransport(transport);
-    return { records, clock: store.clock, waybill: engine({ store, transport: records, logger, maintenance: false }) };
+    const waybill = engine({ ...parts, transport: records, logger, maintenance: false });
+    return { records, clock: parts.store.clock, waybill };
+  }
+
+  /** At the queue of a foreign producer it may be one that somebody wants to repair; elsewhere it is of no use. */
+  async function dropStrange(strange: readonly SqsRecord[], records: RecordTransport): Promise<string[]> {
+    const unkept: string[] = [];
+    for (const record of strange) {
+      const { messageId } = record;
+      logger.warn({ message: messageId }, `A message that is no ${adopt ? 'job is put aside' : 'hint is removed'}.`);
+      if (!adopt) continue;
+      const delivery = { tenant: '', jobId: '', queue: adopt.queue, receipt: receiptIn(record) };
+      await records
+        .keep({ ...delivery, message: messageOf(record) }, 'It is neither a hint nor a job.')
+        .catch(() => unkept.push(messageId));
+    }
+    return unkept;
   }
 
   return async (event: SqsEvent, context: LambdaContext): Promise<BatchResponse> => {
@@ -48,10 +67,10 @@ export function workerHandler(options: WorkerHandlerOptions) {
     const { records, clock, waybill } = await opened;
     const messages = event.Records.flatMap((record) => {
       const delivery = readRecord(record, adopt);
-      if (delivery) return [{ messageId: record.messageId, delivery }];
-      logger.warn({ message: record.messageId }, 'A message that is no hint is removed.');
-      return [];
+      return delivery ? [{ messageId: record.messageId, delivery }] : [];
     });
+    const strange = event.Records.filter((record) => messages.every(({ messageId }) => messageId !== record.messageId));
+    const unkept = await dropStrange(strange, records);
     const over = new AbortController();
     void records.begin(messages).then(() => over.abort());
     const worker = options.worker(recordJobs(waybill.jobs, records, clock));
@@ -59,6 +78,6 @@ export function workerHandler(options: WorkerHandlerOptions) {
     await clock.sleep(context.getRemainingTimeInMillis() - handBackMs, over.signal);
     await worker.stop({ graceMs: 0 });
     await records.idle();
-    return { batchItemFailures: records.failures().map((itemIdentifier) => ({ itemIdentifier })) };
+    return { batchItemFailures: [...records.failures(), ...unkept].map((itemIdentifier) => ({ itemIdentifier })) };
   };
 }

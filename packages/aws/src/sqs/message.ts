@@ -65,14 +65,14 @@ export function readMessage(
 }
 
 /** Our own hints have exactly these fields. One of another queue or tenant has gone astray; its row has others sent. */
-function hintedJob(value: unknown, { tenant, queue }: Place): string | null {
+export function hintedJob(value: unknown, { tenant, queue }: Place): string | null {
   if (!isObject(value)) return null;
   const { job_id: jobId, queue: named, attempt, tenant: of = '', ...rest } = value;
   if (typeof jobId !== 'string' || !isJobId(jobId) || typeof attempt !== 'number') return null;
   return named === queue && of === tenant && Object.keys(rest).length === 0 ? jobId : null;
 }
 
-function parse(body: string): unknown {
+export function parse(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {

@@ -17,6 +17,7 @@ export class QueueBook {
   readonly #base: Base;
   readonly #urls = new Map<string, Promise<string>>();
   readonly #missing = new Map<string, number>();
+  #turn = 0;
 
   constructor(base: Base) {
     this.#base = base;
@@ -56,6 +57,21 @@ export class QueueBook {
     this.#remember(name, made);
     made.catch(() => this.forget(name));
     return made;
+  }
+
+  /** The queues that this process knows, one after the other; undefined while it knows none. */
+  async next(): Promise<{ name: string; url: string } | undefined> {
+    const known = [...this.#urls];
+    const turn = known[this.#turn++ % known.length];
+    const url = await turn?.[1].catch(() => undefined);
+    return turn === undefined || url === undefined ? undefined : { name: turn[0], url };
+  }
+
+  /** Whether this queue may be made when it is not there. Those whose addresses were given are somebody else's. */
+  mayMake(name: string): boolean {
+    const { queues, createQueues } = this.#base.settings;
+    const given = Object.values(queues).flatMap((urls) => Object.values(urls).map((url) => nameOf(url)));
+    return createQueues && !given.includes(name);
   }
 
   /** Somebody deleted the queue. */

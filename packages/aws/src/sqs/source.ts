@@ -1,3 +1,4 @@
+import type { Message } from '@aws-sdk/client-sqs';
 import type { Delivery } from '@waybill/core';
 import type { Base } from './base.ts';
 import { PER_REQUEST, QueueCalls, secondsOf } from './batches.ts';
@@ -14,6 +15,8 @@ export interface SourceParts {
   /** The queue was deleted. */
   onMissing(): void;
   onPoison(): void;
+  /** Keeps a foreign message that was refused, where there is a place for it. */
+  putAside(message: Message, reason: string): Promise<void>;
 }
 
 const LONGEST_POLL_S = 20;
@@ -66,26 +69,33 @@ export class Source {
     }
   }
 
-  async #read(messages: Parameters<typeof rawOf>[0][]): Promise<Delivery[]> {
+  async #read(messages: Message[]): Promise<Delivery[]> {
     const { base, place, name } = this.#parts;
     const adopt = base.settings.adopt[place.queue];
     const read = messages.map((message) => ({ message, delivery: readMessage(rawOf(message), place, name, adopt) }));
     await Promise.all(
-      read.filter(({ delivery }) => delivery === null).map(({ message }) => this.#removePoison(message)),
+      read
+        .filter(({ delivery }) => delivery === null)
+        .map(({ message }) => this.#removePoison(message, adopt !== undefined)),
     );
-    return read.flatMap(({ delivery }) => delivery ?? []);
+    return read.flatMap(({ delivery, message }) => (delivery?.adopt ? { ...delivery, message } : (delivery ?? [])));
   }
 
-  /** Nobody will ever understand it, and kept it would come back until it has blocked the redrive queue. */
-  async #removePoison({ MessageId, ReceiptHandle }: Parameters<typeof rawOf>[0]): Promise<void> {
-    const { base, onPoison } = this.#parts;
+  /**
+   * Nobody will ever understand it, and kept it would come back until it has blocked the redrive queue. Where foreign
+   * messages become jobs it may be one that somebody wants to repair, so it is put aside first.
+   */
+  async #removePoison(message: Message, isKept: boolean): Promise<void> {
+    const { base, onPoison, putAside } = this.#parts;
     const { logger } = base.settings;
+    const told = { queue: this.name, message: message.MessageId };
     onPoison();
-    logger.warn({ queue: this.name, message: MessageId }, 'A message that is no hint was removed.');
+    logger.warn(told, isKept ? 'A message that is no job was put aside.' : 'A message that is no hint was removed.');
     try {
-      await this.calls.remove(ReceiptHandle ?? '');
+      if (isKept) await putAside(message, 'It is neither a hint nor a job.');
+      await this.calls.remove(message.ReceiptHandle ?? '');
     } catch (error) {
-      logger.warn({ err: error, queue: this.name }, 'A message that is no hint could not be removed.');
+      logger.warn({ err: error, ...told }, 'A message that is no hint could not be removed.');
     }
   }
 }

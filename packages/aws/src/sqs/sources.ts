@@ -1,4 +1,7 @@
+import { WaybillError } from '@waybill/core';
+import { putAside } from './aside-message.ts';
 import type { Base } from './base.ts';
+import type { NewMessage } from './batches.ts';
 import { LongPoll } from './long-poll.ts';
 import type { QueueBook } from './queue-book.ts';
 import { type Place, type Role, TIERS } from './queue-names.ts';
@@ -51,6 +54,11 @@ export class Sources {
     return found.filter((line) => line !== undefined);
   }
 
+  /** Whether there is such a queue, or may be. */
+  has(place: Place, role: Role): boolean {
+    return this.#book.nameFor(place, role) !== undefined;
+  }
+
   async find(place: Place, role: Role): Promise<LongPoll | undefined> {
     const name = this.#book.nameFor(place, role);
     const url = name === undefined ? undefined : await this.#book.find(name);
@@ -60,6 +68,15 @@ export class Sources {
   async make(place: Place, role: Role): Promise<Source> {
     const url = await this.#book.make(place, role);
     return this.#line(place, this.#book.nameFor(place, role)!, url).source;
+  }
+
+  /** Somebody may have deleted the queue; then it is made anew, once. */
+  async send(place: Place, role: Role, message: NewMessage): Promise<void> {
+    const source = await this.make(place, role);
+    if (await source.calls.send(message)) return;
+    this.forget(source.name);
+    const isSent = await (await this.make(place, role)).calls.send(message);
+    if (!isSent) throw new WaybillError('unavailable', `The SQS queue '${source.name}' is being deleted.`);
   }
 
   /** By the name in a receipt, which may come from another process; nobody receives through it. */
@@ -92,6 +109,7 @@ export class Sources {
     return new Source({
       ...{ base: this.#base, place, name, url },
       onMissing: () => this.forget(name),
+      putAside: (message, reason) => putAside(this, place, message, reason),
       onPoison: () => {
         this.poisoned += 1;
       },

@@ -1,11 +1,14 @@
-import { type Delivery, type Hint, type Transport, WaybillError } from '@waybill/core';
+import type { Message } from '@aws-sdk/client-sqs';
+import type { Delivery, Hint, Transport } from '@waybill/core';
+import { sqsAside } from './aside.ts';
+import { putAside } from './aside-message.ts';
 import type { Base } from './base.ts';
-import type { NewMessage } from './batches.ts';
 import { deadMessage } from './dead-jobs.ts';
 import { attributesOf, bodyOf, readReceipt } from './message.ts';
 import { openClient } from './open-client.ts';
 import { QueueBook } from './queue-book.ts';
-import { type Place, type Role, TIERS, tierOf } from './queue-names.ts';
+import { TIERS, tierOf } from './queue-names.ts';
+import { queuePulse } from './queue-pulse.ts';
 import { drain, waitFor } from './receive.ts';
 import { type SqsOptions, settingsOf } from './settings.ts';
 import { Sources } from './sources.ts';
@@ -25,7 +28,9 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
   const { sdk, client, close } = await openClient(options);
   const base: Base = { sdk, client, settings };
   const closing = new AbortController();
-  const sources = new Sources(base, new QueueBook(base), closing.signal);
+  const book = new QueueBook(base);
+  const sources = new Sources(base, book, closing.signal);
+  const pulse = queuePulse(base, book);
   const sending = new Set<Promise<void>>();
 
   /** Every one gets its try, and the first failure is told. */
@@ -39,17 +44,8 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
     return all;
   }
 
-  /** Somebody may have deleted the queue; then it is made anew, once. */
-  async function sendTo(place: Place, role: Role, message: NewMessage): Promise<void> {
-    const source = await sources.make(place, role);
-    if (await source.calls.send(message)) return;
-    sources.forget(source.name);
-    const isSent = await (await sources.make(place, role)).calls.send(message);
-    if (!isSent) throw new WaybillError('unavailable', `The SQS queue '${source.name}' is being deleted.`);
-  }
-
   const sendHint = (hint: Hint): Promise<void> =>
-    sendTo(hint, tierOf(hint.priority), {
+    sources.send(hint, tierOf(hint.priority), {
       MessageBody: bodyOf(hint),
       MessageAttributes: attributesOf(hint),
       ...(hint.delayMs > 0 && { DelaySeconds: Math.ceil(hint.delayMs / 1000) }),
@@ -58,6 +54,11 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
   async function hide({ receipt }: Delivery, ms: number): Promise<void> {
     const { name, handle } = readReceipt(receipt);
     await (await sources.byName(name))?.calls.hide(handle, ms);
+  }
+
+  async function ack({ receipt }: Pick<Delivery, 'receipt'>): Promise<void> {
+    const { name, handle } = readReceipt(receipt);
+    await (await sources.byName(name))?.calls.remove(handle);
   }
 
   return {
@@ -79,10 +80,7 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
         there.length > 0 || request.waitMs === 0 ? there : await waitFor(lines, request, clock, signal);
       return { kind: 'hints', deliveries };
     },
-    ack: async ({ receipt }) => {
-      const { name, handle } = readReceipt(receipt);
-      await (await sources.byName(name))?.calls.remove(handle);
-    },
+    ack,
     extend: hide,
     release: hide,
     depth: async (tenant, queue) => {
@@ -90,7 +88,13 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
       const depths = await Promise.all([...new Set(lines)].map((line) => line?.source.depth() ?? 0));
       return depths.reduce((sum, depth) => sum + depth, 0);
     },
-    tellDead: (jobs) => sendAll(jobs.map((job) => sendTo(job, 'dead', { MessageBody: deadMessage(job) }))),
+    putAside: async (delivery, reason) => {
+      if (delivery.message !== undefined) await putAside(sources, delivery, delivery.message as Message, reason);
+      await ack(delivery);
+    },
+    aside: sqsAside(base, book, sources),
+    ping: () => pulse.feel(),
+    tellDead: (jobs) => sendAll(jobs.map((job) => sources.send(job, 'dead', { MessageBody: deadMessage(job) }))),
     close: async () => {
       closing.abort();
       // A process may end right after it has enqueued a job: its hint shall still go out.

@@ -105,6 +105,28 @@ export class Calls {
     throw new RemoteError(errorFromWire(parsed(await textOf(response)), response.status));
   }
 
+  /**
+   * JSON from an address outside of the server. None of our headers goes there, and nothing tells the address: it is a
+   * secret.
+   */
+  async download<T>(url: string): Promise<T> {
+    const late = join(AbortSignal.timeout(this.#timeoutMs), this.closing);
+    try {
+      const response = await this.#fetch(url, { method: 'GET', headers: {}, signal: late.signal });
+      if (response.ok) return JSON.parse(await response.text()) as T;
+    } catch {
+      // The reason may quote the address.
+    } finally {
+      late.leave();
+    }
+    const message = 'A large payload could not be fetched from the address that the server told.';
+    throw new RemoteError({
+      code: 'unavailable',
+      message,
+      hint: 'Read the job again: addresses are good for minutes.',
+    });
+  }
+
   async #attempt<T>(method: string, path: string, body: string | undefined, options: CallOptions): Promise<Answer<T>> {
     const late = join(options.signal);
     let isLate = false;

@@ -4,6 +4,7 @@ import type { WireJob } from '../job-wire.ts';
 import { path } from './address.ts';
 import { type Calls, refuseTenant } from './calls.ts';
 import { jobPage, momentOf } from './jobs.ts';
+import { wholeJob } from './whole-job.ts';
 
 const DEAD = '/ojs/v1/dead-letter';
 /** The most that a server takes on in one call that says how many. */
@@ -37,10 +38,10 @@ export function deadLetters(calls: Calls): DeadLetters {
 
   return {
     list: async ({ filter = {}, limit, cursor }) =>
-      jobPage(await calls.call('GET', DEAD, { query: { ...filterOf(filter), limit, cursor } })),
+      jobPage(calls, await calls.call('GET', DEAD, { query: { ...filterOf(filter), limit, cursor } })),
     get: async (id, context) => {
       refuseTenant(context);
-      return jobOf(calls.call('GET', path`/ojs/v1/dead-letter/${id}`));
+      return wholeJob(calls, (await calls.call<{ job: WireJob }>('GET', path`/ojs/v1/dead-letter/${id}`)).job);
     },
     replay: async (id, context) => {
       refuseTenant(context);

@@ -9,6 +9,7 @@ import { claiming } from './claim.ts';
 import { enqueueing } from './enqueue.ts';
 import { RemoteError } from './remote-error.ts';
 import { settleBody, settlePath } from './settle-call.ts';
+import { wholeJob } from './whole-job.ts';
 
 interface JobAnswer {
   job: WireJob;
@@ -33,12 +34,12 @@ export function jobs(calls: Calls): Jobs {
     claim: claiming(calls),
     get: async (id, context) => {
       refuseTenant(context);
-      return jobOf(calls.call('GET', path`/ojs/v1/jobs/${id}`));
+      return wholeJob(calls, (await calls.call<JobAnswer>('GET', path`/ojs/v1/jobs/${id}`)).job);
     },
     list: async ({ filter = {}, limit, cursor }) => {
       refuseTenant(filter);
       const query = { ...filterQuery(filter), limit, cursor };
-      return jobPage(await calls.call('GET', '/ojs/v1/jobs', { query }));
+      return jobPage(calls, await calls.call('GET', '/ojs/v1/jobs', { query }));
     },
     heartbeat: async (call) => {
       refuseTenant(call);
@@ -80,8 +81,9 @@ export function jobs(calls: Calls): Jobs {
   };
 }
 
-export function jobPage({ jobs: found, pagination: { cursor } }: WireJobPage): Page<Job> {
-  const items = found.map(jobFromWire);
+export async function jobPage(calls: Calls, page: WireJobPage): Promise<Page<Job>> {
+  const { cursor } = page.pagination;
+  const items = await Promise.all(page.jobs.map((wire) => wholeJob(calls, wire)));
   return cursor === undefined ? { items } : { items, cursor };
 }
 

@@ -1,4 +1,4 @@
-import type { Health, Waybill } from '@waybill/core';
+import type { Health, Pulse, Waybill } from '@waybill/core';
 import { Calls, type CallsOptions } from './calls.ts';
 import { deadLetters } from './dead-letters.ts';
 import { events } from './events.ts';
@@ -17,10 +17,22 @@ export interface RemoteOptions extends CallsOptions {
   sleep?: NonNullable<CallsOptions['sleep']>;
 }
 
+interface WirePulse {
+  type: string;
+  status: Pulse['status'];
+  latency_ms: number;
+  reason?: string;
+}
+
 interface WireHealth {
   status: Health['status'];
-  backend: { type: string; status: Health['store']['status']; latency_ms: number };
+  backend: WirePulse;
+  transport?: WirePulse;
 }
+
+const pulseFromWire = ({ type, latency_ms, ...rest }: WirePulse): Pulse => ({
+  ...{ ...rest, name: type, latencyMs: latency_ms },
+});
 
 /**
  * A Waybill server, spoken to over HTTP: the same port as the embedded engine, in Node and in a browser. Calls that
@@ -40,8 +52,9 @@ export function remote(url: string, options: RemoteOptions = {}): Waybill {
     events: events(calls),
     health: async () => {
       // A server whose store is away says so with 503, and that is an answer.
-      const { status, backend } = await calls.call<WireHealth>('GET', '/ojs/v1/health', { accept: 503 });
-      return { status, store: { name: backend.type, status: backend.status, latencyMs: backend.latency_ms } };
+      const { status, backend, transport } = await calls.call<WireHealth>('GET', '/ojs/v1/health', { accept: 503 });
+      const carried = transport && { transport: pulseFromWire(transport) };
+      return { status, store: pulseFromWire(backend), ...carried };
     },
     /** Ends streams and waiting claims, waits for calls under way. The server goes on. */
     close: () => calls.close(),

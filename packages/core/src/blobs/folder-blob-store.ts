@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { invalidField } from '../errors.ts';
-import type { BlobStore } from './blob-store.ts';
+import type { BlobInfo, BlobStore } from './blob-store.ts';
 
 /** No dot in front: keeps `..` out, and our own files apart from blobs. */
 const PART = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
@@ -10,8 +11,14 @@ const PART = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/;
 /** Where blobs are written before they get their names. Not a possible key. */
 const UNFINISHED = '.unfinished';
 
-/** Keeps each blob as a file below a folder. A blob is there whole or not at all, and on the disk before `put` answers. */
-export function folderBlobStore(folder: string): BlobStore {
+export interface FolderOptions {
+  /** Whether a blob is on the disk before `put` answers, or whenever the system sees fit. @defaultValue 'full' */
+  durability?: 'full' | 'none';
+}
+
+/** Keeps each blob as a file below a folder. A blob is there whole or not at all. */
+export function folderBlobStore(folder: string, { durability = 'full' }: FolderOptions = {}): BlobStore {
+  const isDurable = durability === 'full';
   return {
     put: async (key, data) => {
       const target = pathOf(folder, key);
@@ -19,22 +26,18 @@ export function folderBlobStore(folder: string): BlobStore {
       await mkdir(dirname(unfinished), { recursive: true });
       const firstNew = await mkdir(dirname(target), { recursive: true });
       try {
-        await writeDurably(unfinished, data);
+        await (isDurable ? writeDurably(unfinished, data) : writeFile(unfinished, data));
         await rename(unfinished, target);
       } catch (error) {
         await rm(unfinished, { force: true });
         throw error;
       }
-      await syncFolders(dirname(target), firstNew === undefined ? dirname(target) : dirname(firstNew));
+      if (isDurable) await syncFolders(dirname(target), firstNew === undefined ? dirname(target) : dirname(firstNew));
     },
 
     get: async (key) => {
-      try {
-        return new Uint8Array(await readFile(pathOf(folder, key)));
-      } catch (error) {
-        if (isMissing(error)) return null;
-        throw error;
-      }
+      const data = await orIfMissing(readFile(pathOf(folder, key)), null);
+      return data && new Uint8Array(data);
     },
 
     deletePrefix: async (prefix) => {
@@ -45,6 +48,20 @@ export function folderBlobStore(folder: string): BlobStore {
       const doomed = names.filter((name) => name.startsWith(start));
       await Promise.all(doomed.map((name) => rm(join(parent, name), { recursive: true, force: true })));
     },
+
+    list: async (prefix, { after = '', limit }) => {
+      const [parents] = splitPrefix(prefix);
+      const found: BlobInfo[] = [];
+      for await (const key of keysIn(folder, parents.map((parent) => `${parent}/`).join(''), after)) {
+        if (found.length === limit) break;
+        if (!key.startsWith(prefix)) continue;
+        const putAt = await changedAt(join(folder, key));
+        if (putAt !== null) found.push({ key, putAt });
+      }
+      return found;
+    },
+
+    close: async () => {},
   };
 }
 
@@ -64,11 +81,34 @@ function splitPrefix(prefix: string): [parents: string[], start: string] {
   throw invalidField('prefix', 'must be the beginning of a key.', { prefix });
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+/** In the order of the keys, which have a slash where a folder ends. Passes by what cannot come after `after`. */
+async function* keysIn(folder: string, above: string, after: string): AsyncGenerator<string> {
+  const entries = (await entriesIn(join(folder, above))).filter(({ name }) => PART.test(name));
+  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
+  for (const name of names) {
+    const key = above + name;
+    if (!name.endsWith('/')) {
+      if (key > after) yield key;
+    } else if (key > after || after.startsWith(key)) yield* keysIn(folder, key, after);
+  }
+}
+
+const entriesIn = (folder: string): Promise<Dirent[]> => orIfMissing(readdir(folder, { withFileTypes: true }), []);
+
+/** Null when it was removed meanwhile. */
+const changedAt = (path: string): Promise<number | null> =>
+  orIfMissing(
+    stat(path).then(({ mtimeMs }) => mtimeMs),
+    null,
+  );
+
+const namesIn = (folder: string): Promise<string[]> => orIfMissing(readdir(folder), []);
+
+async function orIfMissing<T>(asked: Promise<T>, otherwise: T): Promise<T> {
   try {
-    return await readdir(folder);
+    return await asked;
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissing(error)) return otherwise;
     throw error;
   }
 }

@@ -132,7 +132,8 @@ export class HintClaims {
       logger.warn({ err: error, queue, message: jobId }, 'A foreign message could not be made a job.');
       // What is refused now is refused for ever; what only failed is delivered again.
       const isRefused = error instanceof WaybillError && !error.retryable;
-      await (isRefused ? transport.ack(delivery) : transport.release(delivery, ADOPT_AGAIN_MS)).catch(() => {});
+      const refuse = () => transport.putAside?.(delivery, (error as Error).message) ?? transport.ack(delivery);
+      await (isRefused ? refuse() : transport.release(delivery, ADOPT_AGAIN_MS)).catch(() => {});
       return null;
     }
   }

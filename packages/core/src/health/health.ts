@@ -1,14 +1,30 @@
+import type { Clock } from '../clock.ts';
+import { WaybillError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import type { Health } from '../waybill.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { Health, Pulse } from '../waybill.ts';
 
-/** Asks the store for a sign of life. Never throws: a health check that fails is an answer. */
-export async function checkHealth(store: Store): Promise<Health> {
-  const { name } = store.capabilities;
-  const begun = store.clock.monotonic();
-  const isAlive = await store.ping().then(
-    () => true,
-    () => false,
-  );
-  const latencyMs = Math.round(store.clock.monotonic() - begun);
-  return { status: isAlive ? 'ok' : 'degraded', store: { name, status: isAlive ? 'ok' : 'unhealthy', latencyMs } };
+/** Asks the store, and what carries the hints, for a sign of life. Never throws: a check that fails is an answer. */
+export async function checkHealth(store: Store, transport?: Transport): Promise<Health> {
+  const { clock } = store;
+  const ping = transport?.ping?.bind(transport);
+  const [inStore, inTransport] = await Promise.all([
+    feel(clock, store.capabilities.name, () => store.ping()),
+    transport && ping && feel(clock, transport.capabilities.name, ping),
+  ]);
+  const isWell = inStore.status === 'ok' && (inTransport?.status ?? 'ok') === 'ok';
+  return { status: isWell ? 'ok' : 'degraded', store: inStore, ...(inTransport && { transport: inTransport }) };
+}
+
+async function feel(clock: Clock, name: string, ping: () => Promise<void>): Promise<Pulse> {
+  const begun = clock.monotonic();
+  const latencyMs = () => Math.round(clock.monotonic() - begun);
+  try {
+    await ping();
+    return { name, status: 'ok', latencyMs: latencyMs() };
+  } catch (error) {
+    // Whatever else went wrong was not worded for those who ask.
+    const reason = error instanceof WaybillError ? { reason: error.message } : {};
+    return { name, status: 'unhealthy', latencyMs: latencyMs(), ...reason };
+  }
 }

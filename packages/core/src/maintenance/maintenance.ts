@@ -1,3 +1,4 @@
+import type { BlobSweep } from '../blobs/sweep-blobs.ts';
 import type { Job } from '../job/job.ts';
 import type { ResolvedOptions } from '../options.ts';
 import { JumpWatch } from './jump-watch.ts';
@@ -8,6 +9,8 @@ import { type Makers, sweepOnce } from './sweep.ts';
 const AFTER_ERROR_MS = 1_000;
 
 export interface SweepListener {
+  /** Clears away what no row refers to any more, where payloads are kept outside of the rows. */
+  blobs?: BlobSweep;
   onChanged(jobs: readonly Job[]): void;
   onUnclaimed(jobs: readonly Job[]): void;
 }
@@ -85,6 +88,7 @@ export class Maintenance {
     while (!this.#stopping.signal.aborted) {
       try {
         await pruneAll(store, retention, this.#stopping.signal);
+        await this.#listener.blobs?.round(retention.eventsMs, this.#stopping.signal);
       } catch (error) {
         if (!this.#stopping.signal.aborted) logger.warn({ err: error }, 'Pruning failed and will be repeated.');
       }

@@ -5,12 +5,14 @@ export { settleChange, versionChange } from './changes.ts';
 export { aCron, aJob, aJobIn, aWorkflow, type JobOverrides, jobIdAt, someJobs } from './factories.ts';
 export { type Fault, type FaultyStore, faultyStore, type StoreMethod } from './faulty-store.ts';
 export { type MemoryTransportOptions, memoryTransport } from './memory-transport.ts';
+export { offloaded, TINY_THRESHOLD, temporaryBlobs } from './offloaded.ts';
 export { TEST_EPOCH, TestClock } from './test-clock.ts';
 export { type TestEngine, testEngine } from './test-engine.ts';
 
 // For whoever writes a store or a transport.
 
 export type { StoreFactory, StoreUnderTest } from './store/bench.ts';
+export { type BlobStoreUnderTest, testBlobStore } from './test-blob-store.ts';
 export { testStore } from './test-store.ts';
 export { type ModelOptions, testStoreAgainstModel } from './test-store-against-model.ts';
 export { testTransport } from './test-transport.ts';

@@ -1,6 +1,7 @@
 import type { Job } from '../job/job.ts';
 import { withReminder } from '../job/next-at.ts';
 import type { Change } from '../store/apply.ts';
+import { overlay } from '../store/overlay.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -30,14 +31,3 @@ export function hintedStore(store: Store, onDead: (jobs: readonly Job[]) => void
 }
 
 const tellsOfDeath = ({ events }: Change): boolean => events.some(({ type }) => type === 'job.discarded');
-
-/** Not a spread: a store may be an object of a class, whose methods are not its own and need their `this`. */
-function overlay<T extends object>(target: T, own: Partial<T>): T {
-  return new Proxy(target, {
-    get: (_, name) => {
-      if (name in own) return own[name as keyof T];
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-}

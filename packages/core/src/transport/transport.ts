@@ -1,5 +1,6 @@
 import type { JobRequest } from '../enqueue/envelope.ts';
 import type { Job } from '../job/job.ts';
+import type { Aside } from './aside.ts';
 
 /** Tells that a job is ready. It may be lost, doubled, late or out of order, and nothing breaks. */
 export interface Hint {
@@ -26,6 +27,8 @@ export interface Delivery {
   receipt: string;
   /** The message came from a foreign producer and has no row yet: it becomes this job first. */
   adopt?: JobRequest;
+  /** That message as the transport has it, so that it can be put aside. */
+  message?: unknown;
 }
 
 export interface ReceiveRequest {
@@ -68,5 +71,11 @@ export interface Transport {
   depth?(tenant: string, queue: string): Promise<number>;
   /** Tells operators of jobs that have died. Best effort: the rows are the dead-letter set. */
   tellDead?(jobs: readonly Job[]): Promise<void>;
+  /** A foreign message that can never be a job goes where people find it. Absent: it is deleted. */
+  putAside?(delivery: Delivery, reason: string): Promise<void>;
+  /** What was put aside, to be looked at and sent back. */
+  readonly aside?: Aside;
+  /** Resolves when the queues can be used; rejects with what is wrong. Absent where the store is all there is. */
+  ping?(): Promise<void>;
   close(): Promise<void>;
 }

@@ -8,17 +8,18 @@ import { MAX_LIMIT, Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
 import { DEAD_FILTERS, FILTERS, filterInBody, filterInQuery, jobFilter } from './job-filter.ts';
 import { jobPage } from './job-page.ts';
+import { toldJob } from './told-job.ts';
 
 const DEFAULT_LIMIT = 50;
 const NARROWED_BY = [...FILTERS, ...DEAD_FILTERS] as const;
 
 /** Jobs that were given up and kept for repair. */
-export function deadLetterRoutes(app: App, { waybill: { deadLetters }, maxBodyBytes }: Surface): void {
+export function deadLetterRoutes(app: App, { waybill: { jobs, deadLetters }, maxBodyBytes }: Surface): void {
   app.get('/ojs/v1/dead-letter', async (c) => {
     const query = new Query(c, [...NARROWED_BY, 'limit', 'cursor']);
     const page = query.page(DEFAULT_LIMIT);
     const filter = jobFilter(filterInQuery(query, NARROWED_BY));
-    return answer(c, jobPage(await deadLetters.list({ ...page, filter }), page.limit));
+    return answer(c, await jobPage(jobs, await deadLetters.list({ ...page, filter }), page.limit));
   });
 
   app.delete('/ojs/v1/dead-letter', async (c) => {
@@ -40,7 +41,9 @@ export function deadLetterRoutes(app: App, { waybill: { deadLetters }, maxBodyBy
 
   app.get('/ojs/v1/dead-letter/stats', async (c) => answer(c, await deadLetters.stats()));
 
-  app.get('/ojs/v1/dead-letter/:id', async (c) => answer(c, { job: jobToWire(await deadLetters.get(pathId(c))) }));
+  app.get('/ojs/v1/dead-letter/:id', async (c) =>
+    answer(c, { job: await toldJob(jobs, await deadLetters.get(pathId(c))) }),
+  );
 
   app.delete('/ojs/v1/dead-letter/:id', async (c) => {
     const job = await deadLetters.discard(pathId(c));

@@ -1,6 +1,7 @@
-import { jobToWire, type WireJob } from '@waybill/client';
-import type { Job, Page } from '@waybill/core';
+import type { WireJob } from '@waybill/client';
+import type { Job, Jobs, Page } from '@waybill/core';
 import { pagination, type WirePagination } from './pagination.ts';
+import { toldJob } from './told-job.ts';
 
 interface WireJobPage {
   jobs: WireJob[];
@@ -8,7 +9,9 @@ interface WireJobPage {
 }
 
 /** Newest first. Pass `pagination.cursor` back as `cursor` to go on. */
-export const jobPage = ({ items, cursor }: Page<Job>, limit: number): WireJobPage => ({
-  jobs: items.map((job) => jobToWire(job)),
-  pagination: pagination(limit, cursor),
-});
+export async function jobPage(jobs: Jobs, { items, cursor }: Page<Job>, limit: number): Promise<WireJobPage> {
+  return {
+    jobs: await Promise.all(items.map((job) => toldJob(jobs, job))),
+    pagination: pagination(limit, cursor),
+  };
+}

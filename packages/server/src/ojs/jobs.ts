@@ -8,6 +8,7 @@ import { Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
 import { FILTERS, filterInQuery, jobFilter, STATE_FILTERS } from './job-filter.ts';
 import { jobPage } from './job-page.ts';
+import { LARGEST_TOLD, toldJob } from './told-job.ts';
 
 const MAX_BATCH = 1_000;
 const DEFAULT_LIMIT = 50;
@@ -36,10 +37,12 @@ export function jobRoutes(app: App, { waybill: { jobs }, maxBodyBytes }: Surface
     const query = new Query(c, [...filters, 'limit', 'cursor']);
     const page = query.page(DEFAULT_LIMIT);
     const filter = jobFilter(filterInQuery(query, filters));
-    return answer(c, jobPage(await jobs.list({ ...page, filter }), page.limit));
+    return answer(c, await jobPage(jobs, await jobs.list({ ...page, filter, overBytes: LARGEST_TOLD }), page.limit));
   });
 
-  app.get('/ojs/v1/jobs/:id', async (c) => answer(c, { job: jobToWire(await jobs.get(pathId(c))) }));
+  app.get('/ojs/v1/jobs/:id', async (c) =>
+    answer(c, { job: await toldJob(jobs, await jobs.get(pathId(c), { overBytes: LARGEST_TOLD })) }),
+  );
 
   app.delete('/ojs/v1/jobs/:id', async (c) => {
     const query = new Query(c, ['by', 'reason']);

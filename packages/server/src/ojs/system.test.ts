@@ -42,7 +42,27 @@ test('health and readiness follow the store', async () => {
       body: { status: 'degraded', backend: { status: 'unhealthy' } },
     });
   }
-  expect(await sick.get('/ready')).toMatchObject({ status: 503, body: { status: 'unavailable' } });
+  expect(await sick.get('/ready')).toMatchObject({
+    ...{ status: 503, body: { status: 'unavailable', reason: 'memory does not answer.' } },
+  });
+});
+
+test('without its queues a server is alive and not ready, and says why', async () => {
+  const { waybill } = harness();
+  const health: Waybill['health'] = async () => ({
+    status: 'degraded',
+    store: { name: 'memory', status: 'ok', latencyMs: 1 },
+    transport: { name: 'sqs', status: 'unhealthy', latencyMs: 2, reason: 'The queue is gone.' },
+  });
+  Object.assign(waybill, { health });
+  const { get } = harness({ waybill });
+  expect(await get('/health')).toMatchObject({
+    status: 200,
+    body: { status: 'degraded', transport: { type: 'sqs', status: 'unhealthy', reason: 'The queue is gone.' } },
+  });
+  expect(await get('/ready')).toMatchObject({
+    ...{ status: 503, body: { status: 'unavailable', reason: 'The queue is gone.' } },
+  });
 });
 
 test('a closing server is not ready', async () => {

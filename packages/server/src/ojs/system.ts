@@ -1,4 +1,4 @@
-import type { Waybill } from '@waybill/core';
+import type { Pulse, Waybill } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import type { App } from '../http/env.ts';
 import { OJS_VERSION } from '../http/headers.ts';
@@ -63,19 +63,25 @@ export function systemRoutes(app: App, { waybill, version, testDirectives, clock
 
   for (const path of ['/ojs/v1/health', '/health']) {
     app.get(path, async (c) => {
-      const { status, store } = await waybill.health();
+      const { status, store, transport } = await waybill.health();
       const uptime_seconds = Math.floor((clock.monotonic() - begun) / 1_000);
-      const backend = { type: store.name, status: store.status, latency_ms: store.latencyMs };
-      return answer(c, { status, version, uptime_seconds, backend }, store.status === 'ok' ? 200 : 503);
+      const carried = transport && { transport: pulseToWire(transport) };
+      const body = { status, version, uptime_seconds, backend: pulseToWire(store), ...carried };
+      // Without its queues a server still takes jobs, and finds them in the store.
+      return answer(c, body, store.status === 'ok' ? 200 : 503);
     });
   }
 
   app.get('/ready', async (c) => {
     if (c.env?.closing?.aborted) return answer(c, { status: 'closing' }, 503);
-    const { store } = await waybill.health();
-    return store.status === 'ok' ? answer(c, { status: 'ready' }) : answer(c, { status: 'unavailable' }, 503);
+    const { status, store, transport } = await waybill.health();
+    if (status === 'ok') return answer(c, { status: 'ready' });
+    const ill = [store, transport].find((pulse) => pulse?.status === 'unhealthy') ?? store;
+    return answer(c, { status: 'unavailable', reason: ill.reason ?? `${ill.name} does not answer.` }, 503);
   });
 }
+
+const pulseToWire = ({ name, latencyMs, ...rest }: Pulse) => ({ ...rest, type: name, latency_ms: latencyMs });
 
 async function backendName(waybill: Waybill): Promise<string> {
   return (await waybill.health()).store.name;

@@ -157,7 +157,7 @@ export interface Call {
   input: unknown;
 }
 
-export type ToThread = Call | { watch: boolean } | { close: true };
+export type ToThread = { open: ThreadOptions } | Call | { watch: boolean } | { close: true };
 
 export interface Answer {
   id: number;
@@ -170,13 +170,15 @@ export type FromThread =
   | { answers: Answer[]; woken: string[] }
   /** Another process wrote to the file. */
   | { changed: true }
-  /** The database could not be opened; the thread ends. */
-  | { failure: Failure };
+  /** The database could not be opened. */
+  | { failure: Failure }
+  /** Everything was answered, and the thread is free for another store. */
+  | { closed: true };
 
 /** The path of a database that ends with its thread. */
 export const IN_MEMORY = ':memory:';
 
-/** What the thread is started with. */
+/** What a store is opened with. */
 export interface ThreadOptions {
   path: string;
   durability: 'full' | 'normal';

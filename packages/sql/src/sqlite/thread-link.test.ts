@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { add, inChild, lock, openStore, tempFile } from './testing/temp-store.ts';
+import { endIdleThreads } from './thread-pool.ts';
 
 const threads = vi.hoisted((): Worker[] => []);
 
@@ -15,7 +16,8 @@ vi.mock('node:worker_threads', async (original) => {
   return { ...actual, Worker: Watched };
 });
 
-beforeEach(() => {
+beforeEach(async () => {
+  await endIdleThreads();
   threads.length = 0;
 });
 
@@ -71,6 +73,22 @@ describe('closing', () => {
     await store.close();
     const again = await openStore({ path });
     expect(await again.count({ tenant: '' }, { atMost: 99 })).toBe(30);
+  });
+
+  it('leaves its thread to the next store, also when the file could not be opened', async () => {
+    const first = await openStore({ path: tempFile() });
+    await add(first, {});
+    await first.close();
+    await expect(openStore({ path: '/dev/null/not-a-folder/jobs.db' })).rejects.toMatchObject({ code: 'unavailable' });
+    const path = tempFile();
+    const second = await openStore({ path });
+    expect(await second.count({ tenant: '' }, { atMost: 9 })).toBe(0);
+    await add(second, {});
+    expect(threads).toHaveLength(1);
+    // Its death now is the second store's matter alone.
+    await threads[0]!.terminate();
+    expect(await second.count({ tenant: '' }, { atMost: 9 })).toBe(1);
+    expect(threads).toHaveLength(2);
   });
 
   it('a store that nobody closed does not hold up the end of the process', async () => {

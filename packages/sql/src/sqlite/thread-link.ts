@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import { type Logger, type WakeListener, WaybillError } from '@waybill/core';
+import type { Worker } from 'node:worker_threads';
+import { type Logger, Places, type WakeListener, WaybillError } from '@waybill/core';
 import { errorOf } from './failures.ts';
 import {
   type Answer,
@@ -12,11 +11,7 @@ import {
   type ToThread,
   type Verb,
 } from './protocol.ts';
-
-const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
-
-/** Not the flags of the process, some of which a worker refuses. Node 22 still calls its SQLite experimental. */
-const FLAGS = ['--disable-warning=ExperimentalWarning'];
+import { giveBack, takeThread } from './thread-pool.ts';
 
 interface Pending {
   resolve(output: never): void;
@@ -27,14 +22,16 @@ interface Pending {
 export class ThreadLink {
   readonly #options: ThreadOptions;
   readonly #logger: Logger;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Places<Pending>();
   readonly #listeners = new Set<WakeListener>();
   #worker: Worker | null = null;
-  #nextId = 1;
   /** Why calls are refused from now on. */
   #refusal: string | null = null;
   #closing: Promise<void> | null = null;
   #onIdle: (() => void) | null = null;
+  #onClosed: (() => void) | null = null;
+  /** Stops listening to the thread. */
+  #leave: () => void = () => {};
 
   constructor(options: ThreadOptions, logger: Logger) {
     this.#options = options;
@@ -46,11 +43,10 @@ export class ThreadLink {
     this.#worker ??= this.#start();
     const worker = this.#worker;
     return new Promise<Output<V>>((resolve, reject) => {
-      const id = this.#nextId++;
-      worker.postMessage({ id, verb, input } satisfies ToThread);
       // An unused store does not keep the process alive, a call under way does.
       if (this.#pending.size === 0) worker.ref();
-      this.#pending.set(id, { resolve, reject });
+      const id = this.#pending.add({ resolve, reject });
+      worker.postMessage({ id, verb, input } satisfies ToThread);
     });
   }
 
@@ -79,47 +75,59 @@ export class ThreadLink {
     const worker = this.#worker;
     if (worker === null) return;
     worker.ref();
-    const gone = once(worker, 'exit');
-    worker.postMessage({ close: true } satisfies ToThread);
-    await gone;
+    await new Promise<void>((resolve) => {
+      this.#onClosed = resolve;
+      worker.postMessage({ close: true } satisfies ToThread);
+    });
   }
 
   #start(): Worker {
-    const worker = new Worker(ENTRY, {
-      workerData: this.#options,
-      name: 'waybill-sqlite',
-      execArgv: FLAGS,
-    });
+    const worker = takeThread();
     worker.unref();
     let hasAnswered = false;
     let crash: unknown;
-    worker.on('message', (message: FromThread) => {
+    const onMessage = (message: FromThread) => {
       if ('failure' in message) this.#couldNotOpen(worker, errorOf(message.failure));
+      else if ('closed' in message) this.#release(worker);
       else if ('changed' in message) this.#wake();
       else {
         hasAnswered = true;
+        // The places of calls are given anew, so what a thread says that was replaced is for nobody.
+        if (this.#worker !== worker) return;
         this.#settle(worker, message.answers);
         if (message.woken.length > 0) this.#wake(message.woken);
       }
-    });
-    worker.on('error', (error) => {
+    };
+    const onError = (error: unknown) => {
       crash = error;
-    });
-    worker.on('exit', () => this.#ended(worker, crash, hasAnswered));
+    };
+    const onExit = () => this.#ended(worker, crash, hasAnswered);
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+    this.#leave = () => worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+    worker.postMessage({ open: this.#options } satisfies ToThread);
     if (this.#listeners.size > 0) worker.postMessage({ watch: true } satisfies ToThread);
     return worker;
   }
 
   /** The next call tries again. */
   #couldNotOpen(worker: Worker, error: WaybillError): void {
-    if (this.#worker === worker) this.#worker = null;
+    this.#release(worker);
     this.#rejectAll(error);
+  }
+
+  /** It has no database any more, so others may use it. */
+  #release(worker: Worker): void {
+    if (this.#worker === worker) this.#worker = null;
+    this.#leave();
+    giveBack(worker);
+    this.#onClosed?.();
   }
 
   /** A thread that ends by itself has crashed. One that never worked is tried again with the next call only. */
   #ended(worker: Worker, cause: unknown, hasAnswered: boolean): void {
     if (this.#worker !== worker) return;
     this.#worker = null;
+    this.#onClosed?.();
     if (this.#closing !== null && this.#pending.size === 0) return;
     const { path } = this.#options;
     this.#logger.error({ path, cause }, 'The SQLite thread ended unexpectedly.');
@@ -132,8 +140,7 @@ export class ThreadLink {
 
   #settle(worker: Worker, answers: readonly Answer[]): void {
     for (const { id, output, failure } of answers) {
-      const pending = this.#pending.get(id);
-      this.#pending.delete(id);
+      const pending = this.#pending.take(id);
       if (failure) pending?.reject(errorOf(failure));
       else pending?.resolve(output as never);
     }
@@ -143,7 +150,7 @@ export class ThreadLink {
   }
 
   #rejectAll(error: WaybillError): void {
-    for (const { reject } of this.#pending.values()) reject(error);
+    for (const { reject } of this.#pending.all()) reject(error);
     this.#pending.clear();
     this.#onIdle?.();
   }

@@ -1,6 +1,6 @@
 // The entry of the worker thread: all of SQLite happens here, so that neither the disk nor a busy file holds up the
-// event loop of the application.
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+// event loop of the application. It serves one store at a time, and the next one when that is closed.
+import { type MessagePort, parentPort } from 'node:worker_threads';
 import { whileBusy } from './busy.ts';
 import { CallLoop } from './call-loop.ts';
 import { failureOf } from './failures.ts';
@@ -9,26 +9,45 @@ import type { FromThread, ThreadOptions, ToThread } from './protocol.ts';
 import { Session } from './session.ts';
 import { Watch } from './watch.ts';
 
-async function serve(port: MessagePort, options: ThreadOptions): Promise<void> {
-  const post = (message: FromThread) => port.postMessage(message);
+interface Served {
+  loop: CallLoop;
+  watch: Watch;
+  close(): Promise<void>;
+}
+
+async function serve(options: ThreadOptions, post: (message: FromThread) => void): Promise<Served> {
   const db = await whileBusy(options.busyTimeoutMs, () => openDatabase(options));
   const session = new Session(db);
   const loop = new CallLoop(session, options, post);
   const watch = new Watch(session, options.wakeEveryMs, () => post({ changed: true }));
-  port.on('message', async (message: ToThread) => {
-    if ('verb' in message) return loop.add(message);
-    if ('watch' in message) return watch.set(message.watch);
+  const close = async () => {
     watch.set(false);
     await loop.idle();
     db.close();
-    port.close();
+  };
+  return { loop, watch, close };
+}
+
+function listen(port: MessagePort): void {
+  const post = (message: FromThread) => port.postMessage(message);
+  let served: Promise<Served | null> = Promise.resolve(null);
+  port.on('message', async (message: ToThread) => {
+    if ('open' in message) {
+      served = serve(message.open, post).catch((error: unknown) => {
+        post({ failure: failureOf(error, message.open.path) });
+        return null;
+      });
+      return;
+    }
+    // In the order in which they came: whoever waits for the same promise goes on in that order.
+    const store = await served;
+    if ('close' in message) {
+      await store?.close();
+      post({ closed: true });
+    } else if ('verb' in message) store?.loop.add(message);
+    else store?.watch.set(message.watch);
   });
 }
 
-const port = parentPort;
-if (port === null) throw new Error('This file runs as a worker thread only.');
-const options = workerData as ThreadOptions;
-serve(port, options).catch((error: unknown) => {
-  port.postMessage({ failure: failureOf(error, options.path) } satisfies FromThread);
-  port.close();
-});
+if (parentPort === null) throw new Error('This file runs as a worker thread only.');
+listen(parentPort);

@@ -2,9 +2,11 @@ import { type DeadLetters, type Job, type JobFilter, WaybillError } from '@waybi
 import { type Command, command, misuse } from './command.ts';
 import type { Context } from './context.ts';
 import { countDead, DEAD_FILTERS, readDeadFilter } from './dead-filter.ts';
+import { MOST_MESSAGES, queuesOnly, replayMessages } from './dead-messages.ts';
 import { forEachId } from './each-id.ts';
 import { INTERRUPTED } from './exit.ts';
 import { ofDeadLetter } from './one-dead.ts';
+import { TRANSPORT } from './serve-options.ts';
 
 /** As much as one call does, so that there is progress to show and a Ctrl-C is heard. */
 const SLICE = 500;
@@ -15,6 +17,9 @@ interface Bulk {
   verb: string;
   word: string;
   wireWord: string;
+  /** Whether messages that were put aside are part of it. */
+  withMessages?: boolean;
+  notes?: string;
   one(deadLetters: DeadLetters, id: string): Promise<Job>;
   slice(deadLetters: DeadLetters, filter: Partial<JobFilter>, atMost: number): Promise<{ done: number; more: boolean }>;
 }
@@ -31,7 +36,9 @@ export const bulkDead = (bulk: Bulk): Command =>
       ...DEAD_FILTERS,
       'dry-run': { about: 'only say how many there are' },
       yes: { about: 'do not ask; needed for --all where nobody can be asked' },
+      transport: TRANSPORT,
     },
+    notes: bulk.notes ?? '',
     run: async ({ args: ids, values }, context) => {
       const filter = readDeadFilter(values, context.io.now());
       const isFiltered = Object.keys(filter).length > 0;
@@ -39,12 +46,21 @@ export const bulkDead = (bulk: Bulk): Command =>
       if (ids.length === 0 && !values.all) {
         throw misuse(isFiltered ? 'Filters need --all, to be sure.' : 'Name the jobs, or say --all.');
       }
-      const waybill = await context.connect();
+      const { transport } = values;
+      const waybill = await context.connect(transport === undefined ? {} : { transport });
       const { deadLetters } = waybill;
       if (values['dry-run']) return dryRun(deadLetters, ids, filter, bulk, context);
-      const one = (id: string) => ofDeadLetter(waybill, id, () => bulk.one(deadLetters, id));
-      if (ids.length > 0) return forEachId(ids, context, bulk.word, one);
-      return doAll(deadLetters, filter, bulk, context, values.yes ?? false);
+      const queues = new Set<string>();
+      const one = async (id: string) => {
+        const job = await ofDeadLetter(waybill, id, () => bulk.one(deadLetters, id));
+        queues.add(job.queue);
+        return job;
+      };
+      if (ids.length === 0) return doAll(deadLetters, filter, bulk, context, values.yes ?? false);
+      const exitCode = await forEachId(ids, context, bulk.word, one);
+      // The notices of their deaths have served.
+      if (bulk.withMessages) await deadLetters.messages?.replay({ queues: [...queues] }, { atMost: 0 });
+      return exitCode;
     },
   });
 
@@ -52,12 +68,15 @@ async function dryRun(
   deadLetters: DeadLetters,
   ids: readonly string[],
   filter: Partial<JobFilter>,
-  { word }: Bulk,
+  bulk: Bulk,
   context: Context,
 ): Promise<number> {
+  const { word } = bulk;
   if (ids.length > 0) return forEachId(ids, context, `would be ${word}`, (id) => deadLetters.get(id));
   const matched = await countDead(deadLetters, filter, context.io.interrupted());
-  context.show({ matched }, () => `${letters(matched)} would be ${word}\n`);
+  const found = await countMessages(deadLetters, filter, bulk);
+  const document = { matched, ...(found !== undefined && { messages: found }) };
+  context.show(document, () => `${letters(matched)}${andMessages(found)} would be ${word}\n`);
   return 0;
 }
 
@@ -80,8 +99,9 @@ async function doAll(
   }
   const interrupted = io.interrupted();
   const matched = await countDead(deadLetters, filter, interrupted);
-  if (matched > 0 && !isMeant) {
-    const answer = await io.person?.ask(`${bulk.verb} ${letters(matched)}? [y/N] `);
+  const found = await countMessages(deadLetters, filter, bulk);
+  if (matched + (found ?? 0) > 0 && !isMeant) {
+    const answer = await io.person?.ask(`${bulk.verb} ${letters(matched)}${andMessages(found)}? [y/N] `);
     if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
       io.stderr.write('Nothing was done.\n');
       return 1;
@@ -96,9 +116,25 @@ async function doAll(
     if (!round.more || round.done === 0) break;
   }
   io.person?.progress('');
-  const isCut = interrupted.aborted && done < matched;
-  context.show({ [bulk.wireWord]: done, has_more: isCut }, () => `${letters(done)} ${bulk.word}\n`);
+  const { messages } = deadLetters;
+  const sent = bulk.withMessages && messages ? await replayMessages(messages, filter, found ?? 0, interrupted) : 0;
+  const isCut = interrupted.aborted && done + sent < matched + (found ?? 0);
+  const document = { [bulk.wireWord]: done, has_more: isCut, ...(found !== undefined && { messages: sent }) };
+  context.show(document, () => `${letters(done)}${andMessages(sent)} ${bulk.word}\n`);
   return isCut ? INTERRUPTED : 0;
 }
 
 const letters = (count: number): string => `${count} dead ${count === 1 ? 'letter' : 'letters'}`;
+
+/** Undefined where there can be none: another transport, or filters that only rows have. */
+async function countMessages(
+  { messages }: DeadLetters,
+  filter: Partial<JobFilter>,
+  { withMessages = false }: Bulk,
+): Promise<number | undefined> {
+  const queues = queuesOnly(filter);
+  if (!withMessages || messages === undefined || queues === null) return undefined;
+  return (await messages.list({ ...queues, limit: MOST_MESSAGES })).length;
+}
+
+const andMessages = (count = 0): string => (count === 0 ? '' : ` and ${count} ${count === 1 ? 'message' : 'messages'}`);

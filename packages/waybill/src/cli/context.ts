@@ -1,6 +1,6 @@
-import { systemClock, type Waybill } from '@waybill/core';
+import { type Clock, systemClock, type Waybill } from '@waybill/core';
 import type { Io } from './io.ts';
-import { transportIn } from './serve-options.ts';
+import { blobsIn, transportIn } from './serve-options.ts';
 import { openWaybill } from './store-address.ts';
 import { type Style, styleFor } from './style.ts';
 
@@ -26,10 +26,18 @@ export class Context {
     return this.namedStore ?? DEFAULT_STORE;
   }
 
+  get clock(): Clock {
+    return { ...systemClock, now: this.io.now };
+  }
+
   /** Opened once, and closed when the command has ended. */
-  connect({ create = false, maintenance = false, transport = transportIn(this.io.env) } = {}): Promise<Waybill> {
-    const clock = { ...systemClock, now: this.io.now };
-    this.#waybill ??= openWaybill(this.store, { clock, create, maintenance, transport });
+  connect({
+    create = false,
+    maintenance = false,
+    transport = transportIn(this.io.env),
+    blobs = blobsIn(this.io.env),
+  } = {}): Promise<Waybill> {
+    this.#waybill ??= openWaybill(this.store, { clock: this.clock, create, maintenance, transport, blobs });
     return this.#waybill;
   }
 

@@ -1,5 +1,6 @@
 import type { Logger, Waybill } from '@waybill/core';
 import { createApp, isLoopback, type Listening, serve as listen } from '@waybill/server';
+import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
 import { openStore, withoutSecrets } from '../connect/open-store.ts';
 import { startEngine } from '../sdk/open.ts';
 import type { ServeOptions } from './serve-options.ts';
@@ -15,13 +16,15 @@ export interface Host {
 /** Store, engine and HTTP server, wired and listening. */
 export async function startHost(options: ServeOptions, logger: Logger): Promise<Host> {
   const store = await openStore(options.store, { logger });
-  const waybill = await startEngine(store, options.transport, { logger });
+  const waybill = await startEngine(store, options, { logger });
   try {
     const app = createApp({
       waybill,
       logger,
       version: version(),
       requireLease: options.requireLease,
+      // What no row could hold is refused at the door, unless there is another place for it.
+      ...(options.blobs !== undefined && { maxBodyBytes: LARGEST_PAYLOAD }),
       testDirectives: isLoopback(options.host),
     });
     const listening = await listenSomewhere(app, options);

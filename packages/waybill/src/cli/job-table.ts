@@ -1,6 +1,7 @@
 import { jobToWire } from '@waybill/client';
-import { type Job, lastError, type Page } from '@waybill/core';
+import { type DeadMessage, type Job, lastError, type Page } from '@waybill/core';
 import type { Context } from './context.ts';
+import { messageTable, messageToWire } from './dead-messages.ts';
 import { away } from './spans.ts';
 import { type Column, clipped, table } from './table.ts';
 
@@ -21,7 +22,7 @@ export function showJobs(
   { items, cursor }: Page<Job>,
   limit: number,
   context: Context,
-  { withErrors = false } = {},
+  { withErrors = false, messages }: { withErrors?: boolean; messages?: readonly DeadMessage[] } = {},
 ): void {
   const { style, io } = context;
   const columns: Column<Job>[] = [
@@ -35,9 +36,16 @@ export function showJobs(
       : { title: 'CREATED', of: ({ createdAt }) => away(createdAt, io.now()) },
     ...(withErrors ? [{ title: 'ERROR', of: errorOf }] : []),
   ];
-  const document = { jobs: items.map((job) => jobToWire(job)), pagination: pagination(limit, cursor) };
+  const document = {
+    jobs: items.map((job) => jobToWire(job)),
+    pagination: pagination(limit, cursor),
+    ...(messages && { messages: messages.map(messageToWire) }),
+  };
   const none = withErrors ? 'No dead letters.\n' : 'No jobs.\n';
-  context.show(document, () => (items.length === 0 ? none : table(items, columns, style)) + moreLine(cursor, context));
+  context.show(document, () => {
+    const rows = (items.length === 0 ? none : table(items, columns, style)) + moreLine(cursor, context);
+    return messages === undefined || messages.length === 0 ? rows : `${rows}\n${messageTable(messages, context)}`;
+  });
 }
 
 function errorOf(job: Job): string {

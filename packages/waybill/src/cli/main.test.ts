@@ -63,7 +63,7 @@ test('--help lists every command', async () => {
         4 validation_error      5 payload_too_large     6 unsupported           7 not_found
         8 conflict              9 duplicate            10 lease_lost           11 queue_paused
        12 rate_limited         13 resource_exhausted   14 unavailable          15 timeout
-       16 unauthenticated      17 forbidden           130 interrupted
+       16 unauthenticated      17 forbidden            18 payload_missing     130 interrupted
     "
   `);
   expect(await terminal().text('help')).toBe(await terminal().text());
@@ -105,7 +105,7 @@ test('a group has help, and each command its own', async () => {
         4 validation_error      5 payload_too_large     6 unsupported           7 not_found
         8 conflict              9 duplicate            10 lease_lost           11 queue_paused
        12 rate_limited         13 resource_exhausted   14 unavailable          15 timeout
-       16 unauthenticated      17 forbidden           130 interrupted
+       16 unauthenticated      17 forbidden            18 payload_missing     130 interrupted
     "
   `);
   expect(await terminal().text('help', 'serve')).toMatchInlineSnapshot(`
@@ -122,6 +122,7 @@ test('a group has help, and each command its own', async () => {
       --port N         port to listen on; 0 takes any free one [WAYBILL_PORT, 8080]
       --no-auth        listen beyond loopback although nobody has to log in
       --transport URL  what carries hints: poll or sqs://REGION/PREFIX [WAYBILL_TRANSPORT, poll]
+      --blobs URL      where large payloads go: file:FOLDER or s3://BUCKET/PREFIX [WAYBILL_BLOBS, nowhere]
       --require-lease  refuse to settle a job without its lease token
       --store URL      sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE [WAYBILL_STORE, sqlite:./waybill.db]
       --help           show this

@@ -11,6 +11,8 @@ export interface ServeOptions {
   noAuth: boolean;
   requireLease: boolean;
   transport: string;
+  /** Where large payloads go; undefined: nowhere. */
+  blobs: string | undefined;
 }
 
 const DEFAULT_PORT = 8080;
@@ -22,11 +24,18 @@ export const TRANSPORT = {
   default: 'WAYBILL_TRANSPORT, poll',
 } as const;
 
+export const BLOBS = {
+  value: 'URL',
+  about: 'where large payloads go: file:FOLDER or s3://BUCKET/PREFIX',
+  default: 'WAYBILL_BLOBS, nowhere',
+} as const;
+
 export const SERVE_OPTIONS = {
   host: { value: 'ADDRESS', about: 'address to listen on', default: 'WAYBILL_HOST, 127.0.0.1' },
   port: { value: 'N', about: 'port to listen on; 0 takes any free one', default: `WAYBILL_PORT, ${DEFAULT_PORT}` },
   'no-auth': { about: 'listen beyond loopback although nobody has to log in' },
   transport: TRANSPORT,
+  blobs: BLOBS,
   'require-lease': { about: 'refuse to settle a job without its lease token' },
   store: {
     value: 'URL',
@@ -50,10 +59,13 @@ export function readServeOptions(
     noAuth: values['no-auth'] ?? false,
     requireLease: values['require-lease'] ?? false,
     transport: values.transport ?? transportIn(env),
+    blobs: values.blobs ?? blobsIn(env),
   };
 }
 
 export const transportIn = (env: Context['io']['env']): string => env['WAYBILL_TRANSPORT'] || 'poll';
+
+export const blobsIn = (env: Context['io']['env']): string | undefined => env['WAYBILL_BLOBS'] || undefined;
 
 export function readPort(text: string): number {
   const port = Number(text);

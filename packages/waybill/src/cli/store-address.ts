@@ -22,12 +22,13 @@ export interface Opening {
   /** Whether this process also does upkeep; a command that ends at once leaves it to the servers. */
   maintenance: boolean;
   transport: string;
+  blobs: string | undefined;
 }
 
 /** A server over HTTP, or the engine itself on a store. */
 export async function openWaybill(
   address: string,
-  { clock, create, maintenance, transport }: Opening,
+  { clock, create, maintenance, transport, blobs }: Opening,
 ): Promise<Waybill> {
   const file = fileOf(address);
   if (!create && file !== null && !existsSync(file)) {
@@ -35,5 +36,5 @@ export async function openWaybill(
       hint: 'Name it with --store or WAYBILL_STORE; `waybill migrate` makes a new one.',
     });
   }
-  return open(address, { clock, transport, engine: { maintenance } });
+  return open(address, { clock, create, transport, ...(blobs !== undefined && { blobs }), engine: { maintenance } });
 }

@@ -1,6 +1,8 @@
 import type { DynamoOptions } from '@waybill/aws/dynamodb';
 import { invalidField } from '@waybill/core';
 
+export const isDynamo = (address: string): boolean => address.startsWith('dynamodb:');
+
 /** Reads `dynamodb://REGION/TABLE?endpoint=..&ready=index|none`; the region may be left to the environment. */
 export function dynamoOptions(address: string): Pick<DynamoOptions, 'table' | 'region' | 'endpoint' | 'ready'> {
   const url = URL.canParse(address) ? new URL(address) : null;

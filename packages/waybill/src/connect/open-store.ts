@@ -5,10 +5,12 @@ import { postgresOptions } from './postgres-address.ts';
 export interface OpenOptions {
   logger?: Logger;
   clock?: Clock;
+  /** Whether a table that does not exist is made. A file is, in any case. @defaultValue true */
+  create?: boolean;
 }
 
 /** Opens the store that an address names. Stores are loaded only when named, so that none is paid for unused. */
-export async function openStore(address: string, options: OpenOptions = {}): Promise<Store> {
+export async function openStore(address: string, { create = true, ...options }: OpenOptions = {}): Promise<Store> {
   const colon = address.indexOf(':');
   const scheme = colon < 0 ? '' : address.slice(0, colon);
   const rest = address.slice(colon + 1);
@@ -30,7 +32,7 @@ export async function openStore(address: string, options: OpenOptions = {}): Pro
     }
     case 'dynamodb': {
       const { dynamoStore } = await import('@waybill/aws/dynamodb');
-      return dynamoStore({ ...dynamoOptions(address), ...options });
+      return dynamoStore({ ...dynamoOptions(address), createTable: create, ...options });
     }
     default:
       throw badAddress(

@@ -9,6 +9,7 @@ import {
   Worker,
   type WorkerOptions,
 } from '@waybill/worker';
+import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
 import { type ConnectOptions, open } from './open.ts';
 import { resultOf, untilFinished, type WaitOptions } from './wait.ts';
 
@@ -61,7 +62,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   return connectionTo(await open(url, options), options);
 }
 
-export function connectionTo(port: Waybill, { logger, clock = systemClock }: ConnectOptions = {}): Connection {
+export function connectionTo(port: Waybill, { logger, clock = systemClock, blobs }: ConnectOptions = {}): Connection {
   const workers = new Set<Worker>();
   const connection: Connection = {
     jobs: port.jobs,
@@ -92,7 +93,8 @@ export function connectionTo(port: Waybill, { logger, clock = systemClock }: Con
     },
     work: (tasks, { stopOn = [], ...given } = {}) => {
       const { jobs, events } = port;
-      const worker = new Worker({ clock, events, ...(logger && { logger }), ...given, jobs, tasks });
+      const room = blobs === undefined ? {} : { maxResultBytes: LARGEST_PAYLOAD };
+      const worker = new Worker({ clock, events, ...(logger && { logger }), ...room, ...given, jobs, tasks });
       workers.add(worker);
       const stop = () => {
         connection

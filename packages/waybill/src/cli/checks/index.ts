@@ -1,3 +1,4 @@
+import { dynamoOptions, isDynamo } from '../../connect/dynamo-address.ts';
 import { isPostgres, postgresOptions } from '../../connect/postgres-address.ts';
 import type { Context } from '../context.ts';
 import { refusalOf } from '../report.ts';
@@ -7,6 +8,7 @@ import { checkClock, checkServerClock } from './clock.ts';
 import { checkDurability, checkFile, checkSchema, checkSpace } from './file.ts';
 
 export type { Check } from './check.ts';
+export { checkTransport } from './transport.ts';
 
 const OLDEST_NODE = [22, 13] as const;
 
@@ -22,11 +24,15 @@ export function checkNode(version: string): Check {
 const SLOW_MS = 250;
 
 /** From the ground up: without a file that can be written to, the store need not be asked. */
-export async function checkStore(context: Context): Promise<Check[]> {
+export async function checkStore(context: Context, transport: string): Promise<Check[]> {
   const { store } = context;
   if (isPostgres(store)) {
     const { examinePostgres } = await import('@waybill/sql/postgres');
     return examinePostgres(postgresOptions(store));
+  }
+  if (isDynamo(store)) {
+    const { examineDynamo } = await import('@waybill/aws/dynamodb');
+    return examineDynamo({ ...dynamoOptions(store), clock: context.clock }, { polls: transport === 'poll' });
   }
   const checks: Check[] = [];
   const file = fileOf(store);

@@ -22,7 +22,7 @@ test('waybill cloud has help', async () => {
     Options
       --port N       the first of three ports; 0 takes any free ones [0]
       --region NAME  region that it pretends to be [us-east-1]
-      --name NAME    table, and what names of queues begin with [waybill]
+      --name NAME    table, bucket, and what names of queues begin with [waybill]
       --help         show this
 
     Exit codes
@@ -48,6 +48,7 @@ test.skipIf(!canRun)(
     expect(env).toMatchObject({
       WAYBILL_STORE: expect.stringMatching(/^dynamodb:\/\/us-east-1\/waybill\?endpoint=http:\/\/127\.0\.0\.1:\d+$/),
       WAYBILL_TRANSPORT: expect.stringMatching(/^sqs:\/\/us-east-1\/waybill\?endpoint=http:\/\/127\.0\.0\.1:\d+$/),
+      WAYBILL_BLOBS: expect.stringMatching(/^s3:\/\/waybill\?region=us-east-1&endpoint=http:\/\/127\.0\.0\.1:\d+$/),
       AWS_ACCESS_KEY_ID: 'local',
     });
   },

@@ -13,7 +13,7 @@ export const cloud = command({
   options: {
     port: { value: 'N', about: 'the first of three ports; 0 takes any free ones', default: '0' },
     region: { value: 'NAME', about: 'region that it pretends to be', default: 'us-east-1' },
-    name: { value: 'NAME', about: 'table, and what names of queues begin with', default: 'waybill' },
+    name: { value: 'NAME', about: 'table, bucket, and what names of queues begin with', default: 'waybill' },
   },
   notes:
     'Prints the environment to use, one NAME=value per line, and keeps all in memory until it is stopped. It needs\n' +

@@ -6,6 +6,9 @@ export const deadReplay = bulkDead({
   verb: 'Replay',
   word: 'replayed',
   wireWord: 'retried',
+  withMessages: true,
+  notes: `With an sqs:// transport, --all also sends back messages that were put aside, unless filters are given that only
+rows have. A row decides about every message, so nothing runs twice.`,
   one: (deadLetters, id) => deadLetters.replay(id),
   slice: async (deadLetters, filter, atMost) => {
     const { replayed, more } = await deadLetters.replayMany(filter, { atMost });

@@ -1,5 +1,7 @@
-import { type Check, checkNode, checkStore } from '../checks/index.ts';
+import { type Check, checkNode, checkStore, checkTransport } from '../checks/index.ts';
 import { command } from '../command.ts';
+import { TRANSPORT, transportIn } from '../serve-options.ts';
+import { isRemote } from '../store-address.ts';
 
 const RANK = ['ok', 'warn', 'fail'] as const;
 
@@ -7,8 +9,12 @@ export const doctor = command({
   name: 'doctor',
   section: 'Care',
   summary: 'look for what could go wrong; exit 1 when something has',
-  run: async (_, context) => {
-    const checks: Check[] = [checkNode(process.versions.node), ...(await checkStore(context))];
+  options: { transport: TRANSPORT },
+  run: async ({ values }, context) => {
+    const transport = values.transport ?? transportIn(context.io.env);
+    const store = await checkStore(context, transport);
+    const carried = isRemote(context.store) ? [] : await checkTransport(context, transport, store);
+    const checks: Check[] = [checkNode(process.versions.node), ...store, ...carried];
     const status = RANK[Math.max(...checks.map((check) => RANK.indexOf(check.status)))]!;
     const width = Math.max(...checks.map(({ name }) => name.length));
     context.show({ status, checks }, () =>

@@ -2,7 +2,7 @@ import { silentLogger, WaybillError } from '@waybill/core';
 import { command } from '../command.ts';
 import { loadTasks } from '../load-tasks.ts';
 import { readInteger, readList, readSpan } from '../read-value.ts';
-import { TRANSPORT } from '../serve-options.ts';
+import { BLOBS, blobsIn, TRANSPORT } from '../serve-options.ts';
 
 /** `waybill work`: a worker without a line of code around it. Logs go to stderr as JSON. */
 export const work = command({
@@ -15,12 +15,16 @@ export const work = command({
     queues: { value: 'NAMES', about: 'in order: a job of an earlier queue goes first', default: 'those of the tasks' },
     concurrency: { value: 'N', about: 'handlers at a time', default: '10' },
     transport: TRANSPORT,
+    blobs: BLOBS,
     grace: { value: 'SPAN', about: 'how long a stop waits for running handlers', default: '25s' },
     quiet: { about: 'log nothing' },
   },
   notes: `The module exports tasks by name, or a list of them as its default. The first Ctrl-C or SIGTERM takes no more
 jobs and lets running ones finish; a second one does not wait.`,
-  run: async ({ args: [module = ''], values: { queues, concurrency, transport, grace, quiet } }, context) => {
+  run: async (
+    { args: [module = ''], values: { queues, concurrency, transport, grace, quiet, ...values } },
+    context,
+  ) => {
     const options = {
       ...(queues !== undefined && { queues: readList('--queues', queues) }),
       ...(concurrency !== undefined && { concurrency: readInteger('--concurrency', concurrency) }),
@@ -36,9 +40,14 @@ jobs and lets running ones finish; a second one does not wait.`,
     const level = context.io.env['WAYBILL_LOG'] ?? 'info';
     const logger = quiet ? silentLogger : pino({ level }, pino.destination({ dest: 2, sync: true }));
     const interrupted = context.io.interrupted();
+    const blobs = values.blobs ?? blobsIn(context.io.env);
     const waybill = connectionTo(
-      await context.connect({ create: true, maintenance: true, ...(transport !== undefined && { transport }) }),
-      { logger },
+      await context.connect({
+        ...{ create: true, maintenance: true },
+        ...(transport !== undefined && { transport }),
+        ...(blobs !== undefined && { blobs }),
+      }),
+      { logger, ...(blobs !== undefined && { blobs }) },
     );
     const worker = waybill.work(tasks, options);
     context.io.stdout.write(`waybill works on ${tasks.map(({ name }) => name).join(', ')} as ${worker.id}\n`);

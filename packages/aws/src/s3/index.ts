@@ -1,0 +1,3 @@
+export { s3OptionsOf } from './address.ts';
+export { s3BlobStore } from './s3-blob-store.ts';
+export type { S3Options } from './settings.ts';

@@ -1,0 +1,15 @@
+import type { Job } from '@waybill/core';
+import { jobFromWire } from '../job-from-wire.ts';
+import type { WireJob } from '../job-wire.ts';
+import type { Calls } from './calls.ts';
+
+/** A job with the payloads for which the server only told an address. */
+export async function wholeJob(calls: Calls, wire: WireJob): Promise<Job> {
+  const { args_url, result_url } = wire;
+  if (args_url === undefined && result_url === undefined) return jobFromWire(wire);
+  const [args, result] = await Promise.all([
+    args_url === undefined ? wire.args : calls.download<WireJob['args']>(args_url),
+    result_url === undefined ? wire.result : calls.download<WireJob['result']>(result_url),
+  ]);
+  return jobFromWire({ ...wire, ...(args !== undefined && { args }), ...(result !== undefined && { result }) });
+}

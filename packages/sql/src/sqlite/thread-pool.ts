@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
+
+/** Not the flags of the process, some of which a worker refuses. Node 22 still calls its SQLite experimental. */
+const FLAGS = ['--disable-warning=ExperimentalWarning'];
+
+const MOST_IDLE = 2;
+const idle = new Set<Worker>();
+
+/**
+ * A thread without a database, one that was used before if there is one. Where stores come and go, as in tests, this
+ * saves most of the time that it takes to open one; and ending hundreds of threads in one process now and then makes
+ * V8 abort the whole of it (`Check failed: jit_page.has_value()`, seen in Node 24 by others too).
+ */
+export function takeThread(): Worker {
+  const [used] = idle;
+  if (used === undefined) return start();
+  idle.delete(used);
+  return used;
+}
+
+/** Its database is closed and nobody listens to it. */
+export function giveBack(thread: Worker): void {
+  thread.unref();
+  if (idle.size >= MOST_IDLE) return void thread.terminate();
+  idle.add(thread);
+}
+
+export async function endIdleThreads(): Promise<void> {
+  const threads = [...idle];
+  const gone = threads.map((thread) => once(thread, 'exit'));
+  for (const thread of threads) void thread.terminate();
+  await Promise.all(gone);
+}
+
+function start(): Worker {
+  const thread = new Worker(ENTRY, { name: 'waybill-sqlite', execArgv: FLAGS });
+  // One that dies while it has nothing to do is missed by nobody.
+  thread.on('exit', () => idle.delete(thread));
+  thread.on('error', () => {});
+  return thread;
+}
