@@ -65,9 +65,13 @@ export interface ContextHooks {
   onLog?(entry: LogEntry): void;
 }
 
-export interface ContextParts {
-  /** Of the worker, the same for all its runs. */
-  parts: ContextHooks & RunReportsParts & { workerId: string };
+/** What the worker has for all its runs. */
+export interface ContextParts extends ContextHooks, RunReportsParts {
+  workerId: string;
+}
+
+/** What a context asks of whoever runs the handler. */
+export interface ContextCalls {
   /** The server's time, which `snoozed` is told in. */
   now(): number;
   /** Settles the run as completed inside of a transaction. */
@@ -92,6 +96,65 @@ function plain(value: JsonObject): JsonObject {
 
 const NO_RESULTS: readonly Json[] = Object.freeze([]);
 
+/**
+ * What a handler sees of its run. A function is made when it is asked for, so that it may be taken out of the context and
+ * handed on: most handlers ask for none of them, and eight for each run would cost more than the run.
+ */
+class HandlerContext implements TaskContext {
+  readonly job: Job;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly workerId: string;
+  readonly parentResults: readonly Json[];
+  readonly lastCheckpoint: JsonObject | null;
+  readonly #run: RunContext;
+
+  constructor(run: RunContext, { job, parentResults, checkpoint }: Lease, workerId: string) {
+    this.job = job;
+    this.attempt = job.attempt;
+    this.maxAttempts = job.maxAttempts;
+    this.workerId = workerId;
+    this.parentResults = parentResults ?? NO_RESULTS;
+    this.lastCheckpoint = checkpoint ?? null;
+    this.#run = run;
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal;
+  }
+
+  get progress(): TaskContext['progress'] {
+    return (fraction, detail) => this.#run.progress(fraction, detail);
+  }
+
+  get checkpoint(): TaskContext['checkpoint'] {
+    return (state) => this.#run.checkpoint(state);
+  }
+
+  get log(): TaskContext['log'] {
+    return (message, fields = {}) => this.#run.log(message, fields);
+  }
+
+  get complete(): TaskContext['complete'] {
+    return (result, { within }) => this.#run.complete(result, within);
+  }
+
+  get snooze(): TaskContext['snooze'] {
+    return (until) => this.#run.snooze(until);
+  }
+
+  get discard(): TaskContext['discard'] {
+    return (reason) => {
+      const error = { code: 'discarded', type: 'discarded', message: String(reason) };
+      return this.#run.end('discard', { kind: 'discarded', error });
+    };
+  }
+
+  get cancel(): TaskContext['cancel'] {
+    return (reason) => this.#run.end('cancel', { kind: 'cancelled', reason: String(reason) });
+  }
+}
+
 /** The context of one run, and what its worker knows about it. */
 export class RunContext {
   readonly context: TaskContext;
@@ -101,40 +164,18 @@ export class RunContext {
   isCompletedWithin = false;
   #state: 'live' | 'abandoned' | 'over' = 'live';
   readonly #lease: Lease;
-  readonly #own: ContextParts;
+  readonly #control: RunControl;
+  readonly #parts: ContextParts;
+  readonly #calls: ContextCalls;
   /** Made with the first word: most runs say nothing. */
   #reports: RunReports | undefined;
 
-  constructor(lease: Lease, control: RunControl, own: ContextParts) {
-    const { job } = lease;
+  constructor(lease: Lease, control: RunControl, parts: ContextParts, calls: ContextCalls) {
     this.#lease = lease;
-    this.#own = own;
-    this.context = {
-      job,
-      attempt: job.attempt,
-      maxAttempts: job.maxAttempts,
-      workerId: own.parts.workerId,
-      parentResults: lease.parentResults ?? NO_RESULTS,
-      lastCheckpoint: lease.checkpoint ?? null,
-      get signal() {
-        return control.signal;
-      },
-      progress: (fraction, detail) => this.#progress(fraction, detail),
-      checkpoint: (state) => this.#checkpoint(state),
-      log: (message, fields = {}) => this.#log(message, fields),
-      complete: (result, { within }) => this.#complete(result, within),
-      snooze: (until) =>
-        this.#end('snooze', {
-          kind: 'snoozed',
-          until: until instanceof Date ? until.getTime() : own.now() + Math.round(until),
-        }),
-      discard: (reason) =>
-        this.#end('discard', {
-          kind: 'discarded',
-          error: { code: 'discarded', type: 'discarded', message: String(reason) },
-        }),
-      cancel: (reason) => this.#end('cancel', { kind: 'cancelled', reason: String(reason) }),
-    };
+    this.#control = control;
+    this.#parts = parts;
+    this.#calls = calls;
+    this.context = new HandlerContext(this, lease, parts.workerId);
   }
 
   /** The run is settled. `goesOn`: its handler has not ended yet, so what it throws is still caught. */
@@ -151,12 +192,16 @@ export class RunContext {
     await this.#reports?.end();
   }
 
+  get signal(): AbortSignal {
+    return this.#control.signal;
+  }
+
   #report(word: Parameters<RunReports['tell']>[0]): void {
-    this.#reports ??= new RunReports(this.#lease, this.#own.parts);
+    this.#reports ??= new RunReports(this.#lease, this.#parts);
     this.#reports.tell(word);
   }
 
-  #progress(given: number, detail: string | JsonObject | undefined): void {
+  progress(given: number, detail: string | JsonObject | undefined): void {
     if (!this.#isLive('progress')) return;
     const fraction = Math.min(1, Math.max(0, Number(given) || 0));
     const data = detail === undefined ? undefined : typeof detail === 'string' ? { message: detail } : plain(detail);
@@ -164,7 +209,7 @@ export class RunContext {
     this.#report({ fraction, ...(data && { data }) });
     const message = data?.['message'];
     this.#tell(() =>
-      this.#own.parts.onProgress?.({
+      this.#parts.onProgress?.({
         job,
         fraction,
         ...(typeof message === 'string' && { message }),
@@ -173,27 +218,32 @@ export class RunContext {
     );
   }
 
-  #checkpoint(state: JsonObject): void {
+  checkpoint(state: JsonObject): void {
     if (!this.#isLive('checkpoint')) return;
     this.#report({ checkpoint: plain(state) });
   }
 
-  #log(message: string, fields: object): void {
+  log(message: string, fields: object): void {
     if (!this.#isLive('log')) return;
     const { job } = this.#lease;
-    const { logger, onLog } = this.#own.parts;
+    const { logger, onLog } = this.#parts;
     logger.info({ ...fields, task: job.type, job: job.id, run: job.run }, message);
     this.#tell(() => onLog?.({ job, message, fields }));
   }
 
-  async #complete<Result>(result: Result, within: Transaction): Promise<Result> {
+  async complete<Result>(result: Result, within: Transaction): Promise<Result> {
     if (!this.#isLive('complete')) throw new WaybillError('lease_lost', 'The run is over; roll the transaction back.');
-    await this.#own.complete(result, within);
+    await this.#calls.complete(result, within);
     this.isCompletedWithin = true;
     return result;
   }
 
-  #end(method: string, outcome: Outcome): never {
+  snooze(until: number | Date): never {
+    const moment = until instanceof Date ? until.getTime() : this.#calls.now() + Math.round(until);
+    return this.end('snooze', { kind: 'snoozed', until: moment });
+  }
+
+  end(method: string, outcome: Outcome): never {
     if (this.#isLive(method)) {
       if (outcome.kind === 'snoozed' && !Number.isFinite(outcome.until)) {
         throw new TypeError('snooze() takes milliseconds or a Date.');
@@ -208,7 +258,7 @@ export class RunContext {
   #isLive(method: string): boolean {
     if (this.#state === 'live') return true;
     const { job } = this.#lease;
-    const { logger } = this.#own.parts;
+    const { logger } = this.#parts;
     const fields = { task: job.type, job: job.id, run: job.run };
     logger.warn(fields, `Task '${job.type}' called context.${method}() after its run had ended; it has no effect.`);
     return false;
@@ -220,7 +270,7 @@ export class RunContext {
       hook();
     } catch (error) {
       const { job } = this.#lease;
-      const { logger } = this.#own.parts;
+      const { logger } = this.#parts;
       logger.warn({ err: error, task: job.type, job: job.id }, 'A hook of the worker threw.');
     }
   }

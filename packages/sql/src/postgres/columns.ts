@@ -73,7 +73,7 @@ export function insertParameters(
  */
 function eventCells(told: readonly { job: Job; events: readonly JobEvent[] }[]): Parameter[] {
   const events = told.flatMap((one) => one.events);
-  const lists = [...Map.groupBy(events, ({ queue, type }) => `${isForgotten(type)}${queue}`).values()];
+  const lists = listsOf(events);
   return [
     newestAt(told),
     textArray(lists.map(([first]) => first!.queue)),
@@ -81,6 +81,13 @@ function eventCells(told: readonly { job: Job; events: readonly JobEvent[] }[]):
     plainArray(lists.map(({ length }) => length)),
     jsonLines(lists, (list) => encodeEvents(list).join(',')),
   ];
+}
+
+function listsOf(events: readonly JobEvent[]): (readonly JobEvent[])[] {
+  const [first] = events;
+  // Nearly always: then no key is made for each of them.
+  if (first && events.every(({ queue, type }) => queue === first.queue && type === first.type)) return [events];
+  return [...Map.groupBy(events, ({ queue, type }) => `${isForgotten(type)}${queue}`).values()];
 }
 
 const eventList = (events: readonly JobEvent[]): string | null =>
