@@ -13,7 +13,8 @@ const flag = <T>(of: readonly T[], pick: (one: T) => boolean): string | null =>
 const count = <T>(of: readonly T[], pick: (one: T) => number): string | null =>
   plainColumn(of, (one) => pick(one) || null);
 
-export const placeOf = ({ priority, seq }: Pick<Job, 'priority' | 'seq'>): string => rankOf(priority, seq);
+export const placeOf = ({ priority, seq, rank }: Pick<Job, 'priority' | 'seq' | 'rank'>): string =>
+  rank ?? rankOf(priority, seq);
 
 function insertColumns(tenant: string, jobs: readonly Job[]): Parameter[] {
   return [
