@@ -47,6 +47,7 @@ export { type Command, transition } from './job/transition.ts';
 export { admitted, claimed, freeSlots, type LimitRule, type LimitUse, nextAdmission, UNUSED } from './limits/limit.ts';
 export { checkLimitRule } from './limits/limit-options.ts';
 export { startsIn, type Window, withStarts } from './limits/window.ts';
+export { SlotMap, Slots } from './slots.ts';
 export type * from './store/apply.ts';
 export type * from './store/claim.ts';
 export {

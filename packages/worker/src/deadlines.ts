@@ -1,43 +1,44 @@
-import { type Clock, WaybillError } from '@waybill/core';
+import { type Clock, Slots, WaybillError } from '@waybill/core';
 
 interface Waiting {
+  slot: number;
   until: number;
   fail(error: WaybillError): void;
 }
 
 /**
- * Many calls that must be answered within the same time, with one timer for all of them: they fall due in the order in
- * which they were made. A timer and an abort signal for each would cost more than the calls themselves.
+ * Many calls that must be answered within the same time, with one timer for all of them: none falls due before the
+ * one that was made first. A timer and an abort signal for each would cost more than the calls themselves.
  */
 export class Deadlines {
   readonly #ms: number;
   readonly #clock: Clock;
   readonly #giveUp: AbortSignal;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Slots<Waiting>();
   #watching = false;
 
   constructor(ms: number, clock: Clock, giveUp: AbortSignal) {
     this.#ms = ms;
     this.#clock = clock;
     this.#giveUp = giveUp;
-    const fail = () => this.#failAll();
+    const fail = () => this.#fail(this.#waiting.all(), NOBODY_WAITS);
     if (giveUp.aborted) fail();
     else giveUp.addEventListener('abort', fail, { once: true });
   }
 
   /** The call's answer; a refusal with `timeout` when none comes in time or nobody waits any longer. */
   within<T>(call: Promise<T>): Promise<T> {
-    if (this.#giveUp.aborted) return Promise.race([call, Promise.reject(nobodyWaits())]);
+    if (this.#giveUp.aborted) return Promise.race([call, Promise.reject(new WaybillError('timeout', NOBODY_WAITS))]);
     return new Promise((resolve, reject) => {
-      const waiting = { until: this.#clock.monotonic() + this.#ms, fail: reject };
-      this.#waiting.add(waiting);
+      const waiting = { slot: -1, until: this.#clock.monotonic() + this.#ms, fail: reject };
+      waiting.slot = this.#waiting.add(waiting);
       call.then(
         (answer) => {
-          this.#waiting.delete(waiting);
+          this.#forget(waiting);
           resolve(answer);
         },
         (error: unknown) => {
-          this.#waiting.delete(waiting);
+          this.#forget(waiting);
           reject(error);
         },
       );
@@ -47,24 +48,31 @@ export class Deadlines {
 
   async #watch(): Promise<void> {
     this.#watching = true;
-    // Taken anew each time: an iterator that is kept over a wait keeps everything that was deleted meanwhile.
-    for (let first = this.#first(); first !== undefined; first = this.#first()) {
-      const left = first.until - this.#clock.monotonic();
-      if (left > 0) await this.#clock.sleep(left, this.#giveUp);
-      else if (this.#waiting.delete(first))
-        first.fail(new WaybillError('timeout', `No answer came within ${this.#ms} ms.`));
+    while (this.#waiting.size > 0) {
+      const all = this.#waiting.all();
+      const now = this.#clock.monotonic();
+      const first = all.reduce((earliest, { until }) => Math.min(earliest, until), Number.POSITIVE_INFINITY);
+      if (first > now) await this.#clock.sleep(first - now, this.#giveUp);
+      else
+        this.#fail(
+          all.filter(({ until }) => until <= now),
+          `No answer came within ${this.#ms} ms.`,
+        );
     }
     this.#watching = false;
   }
 
-  #first(): Waiting | undefined {
-    return this.#waiting.values().next().value;
+  #fail(late: readonly Waiting[], message: string): void {
+    for (const waiting of late) {
+      this.#forget(waiting);
+      waiting.fail(new WaybillError('timeout', message));
+    }
   }
 
-  #failAll(): void {
-    for (const { fail } of this.#waiting) fail(nobodyWaits());
-    this.#waiting.clear();
+  /** The answer may come after the deadline, when somebody else has the slot. */
+  #forget(waiting: Waiting): void {
+    if (this.#waiting.get(waiting.slot) === waiting) this.#waiting.remove(waiting.slot);
   }
 }
 
-const nobodyWaits = (): WaybillError => new WaybillError('timeout', 'Nobody waits any longer.');
+const NOBODY_WAITS = 'Nobody waits any longer.';

@@ -1,4 +1,4 @@
-import { type Lease, WaybillError } from '@waybill/core';
+import { type Lease, SlotMap, WaybillError } from '@waybill/core';
 import { RunControl } from './execute/run-control.ts';
 
 /** One lease in this worker's hands. All times are of the monotonic clock: the wall clock may jump. */
@@ -40,7 +40,7 @@ export class HeldRun extends RunControl {
 
 /** Everything this worker holds, by job. */
 export class HeldRuns {
-  readonly #runs = new Map<string, HeldRun>();
+  readonly #runs = new SlotMap<HeldRun>();
 
   get size(): number {
     return this.#runs.size;
@@ -60,6 +60,6 @@ export class HeldRuns {
   }
 
   all(): HeldRun[] {
-    return [...this.#runs.values()];
+    return this.#runs.all();
   }
 }

@@ -1,5 +1,6 @@
 import type { Job } from '../job/job.ts';
 import { holdsLease, type LeaseToken } from '../job/lease.ts';
+import { SlotMap } from '../slots.ts';
 
 /** Enough for a busy server; beyond it settling costs one read more. */
 const MAX_HELD = 10_000;
@@ -9,11 +10,11 @@ const MAX_HELD = 10_000;
  * row that moved on in the meantime is simply read again.
  */
 export class HeldJobs {
-  readonly #rows = new Map<string, Job>();
+  readonly #rows = new SlotMap<Job>();
 
   remember(job: Job): void {
     this.#rows.set(keyOf(job.tenant, job.id), job);
-    if (this.#rows.size > MAX_HELD) this.#rows.delete(this.#rows.keys().next().value!);
+    if (this.#rows.size > MAX_HELD) this.#rows.delete(this.#rows.oldest()!);
   }
 
   find(tenant: string, id: string, token: LeaseToken): Job | undefined {
