@@ -40,6 +40,7 @@ declare
   only_state smallint := {schema}.only_v1(p_state);
   only_version int := {schema}.only_v1(p_version);
   only_outcome text := {schema}.only_v1(p_outcome);
+  all_errors text[] := {schema}.lines_v1(p_errors);
 begin
   -- The state is said so that no planner takes the index of active jobs for the shorter way.
   with d as (
@@ -49,17 +50,14 @@ begin
       case when l.spec is not null and not (only_state = 5 and l.queue = any (forgetful)) then l end as own
   ),
   m as materialized (
-    select c.id, c.claim_id, coalesce(only_state, c.state) as state, coalesce(only_version, c.version) as version,
-      coalesce(only_outcome, c.outcome) as outcome, c.finished_at, c.dead, c.errors, c.error_type, c.error_code, c.result,
-      d.run, d.queue, d.place, d.attempt, d.worker_id, d.lease_ms, d.enqueued_at, d.started_at, d.expires_at,
-      d.retry_delay_ms, d.has_own_body, d.own, coalesce(only_state, c.state) = 5 and d.queue = any (forgetful) as is_forgotten
-    from unnest(
-      p_id, p_run, p_claim_id, p_state, p_version, p_outcome, p_finished_at, p_dead, {schema}.lines_v1(p_errors),
-      p_error_type, p_error_code, {schema}.lines_v1(p_result)
-    ) as c (
-      id, run, claim_id, state, version, outcome, finished_at, dead, errors, error_type, error_code, result
-    )
-    join d on d.id = c.id and d.run = coalesce(only_run, c.run) and d.claim_id = c.claim_id
+    select c.id, c.claim_id, coalesce(only_state, p_state[n]) as state, coalesce(only_version, p_version[n]) as version,
+      coalesce(only_outcome, p_outcome[n]) as outcome, c.finished_at, coalesce(p_dead[n], false) as dead,
+      all_errors[n] as errors, p_error_type[n] as error_type, p_error_code[n] as error_code, c.result, d.run, d.queue, d.place,
+      d.attempt, d.worker_id, d.lease_ms, d.enqueued_at, d.started_at, d.expires_at, d.retry_delay_ms, d.has_own_body,
+      d.own, coalesce(only_state, p_state[n]) = 5 and d.queue = any (forgetful) as is_forgotten
+    from unnest(p_id, p_claim_id, p_finished_at, {schema}.lines_v1(p_result))
+      with ordinality as c (id, claim_id, finished_at, result, n)
+    join d on d.id = c.id and d.run = coalesce(only_run, p_run[n]) and d.claim_id = c.claim_id
   ),
   e as (
     insert into {schema}.job_ends (
@@ -67,8 +65,8 @@ begin
       enqueued_at, started_at, expires_at, retry_delay_ms, error_type, error_code, errors, result
     )
     select
-      p_tenant, id, place, finished_at, version, run, attempt, state, coalesce(dead, false), claim_id, worker_id, outcome,
-      lease_ms, enqueued_at, started_at, expires_at, retry_delay_ms, error_type, error_code, errors, result
+      p_tenant, id, place, finished_at, version, run, attempt, state, dead, claim_id, worker_id, outcome, lease_ms,
+      enqueued_at, started_at, expires_at, retry_delay_ms, error_type, error_code, errors, result
     from m where not is_forgotten
   ),
   -- What ends and is not forgotten gets a body of its own.
