@@ -146,14 +146,22 @@ export class Fields {
     return ms;
   }
 
-  /** The named fields, as far as they are there. */
-  some(names: readonly string[]): JsonObject {
-    return Object.fromEntries(names.filter((name) => this.has(name)).map((name) => [name, this.#object[name]!]));
+  /** The named fields, as far as they are there, or undefined when none is. */
+  some(names: readonly string[]): JsonObject | undefined {
+    let found: JsonObject | undefined;
+    for (const name of names) {
+      const value = this.#at(name);
+      if (value === undefined) continue;
+      found ??= {};
+      found[name] = value;
+    }
+    return found;
   }
 
   /** The fields outside the given set, or undefined when there are none. */
   rest(known: ReadonlySet<string>): JsonObject | undefined {
-    const others = Object.entries(this.#object).filter(([key]) => !known.has(key));
-    return others.length === 0 ? undefined : Object.fromEntries(others);
+    const others = Object.keys(this.#object).filter((key) => !known.has(key));
+    if (others.length === 0) return undefined;
+    return Object.fromEntries(others.map((key) => [key, this.#object[key]!]));
   }
 }

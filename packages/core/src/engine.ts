@@ -55,7 +55,7 @@ export function engine(options: EngineOptions): Waybill {
 
   /** A hint that gets lost costs latency only, so nobody waits for it and nobody hears of its failure but the log. */
   const hint = (jobs: readonly Job[]): void => {
-    if (jobs.every(({ rank }) => rank === null)) return;
+    if (!isHinted || jobs.every(({ rank }) => rank === null)) return;
     transport
       .send(hintsFor(jobs))
       .catch((error: unknown) => logger.warn({ err: error }, 'Hints were not sent; the sweep repeats them.'));

@@ -10,7 +10,6 @@ import {
   WaybillError,
 } from '@waybill/core';
 import type { RunControl } from './execute/run-control.ts';
-import { HandlerContext, type Hearer } from './handler-context.ts';
 import { RunReports, type RunReportsParts } from './run-reports.ts';
 
 /** What a handler is given besides its input. */
@@ -66,9 +65,13 @@ export interface ContextHooks {
   onLog?(entry: LogEntry): void;
 }
 
-export interface ContextParts {
-  /** Of the worker, the same for all its runs. */
-  parts: ContextHooks & RunReportsParts & { workerId: string };
+/** What the worker has for all its runs. */
+export interface ContextParts extends ContextHooks, RunReportsParts {
+  workerId: string;
+}
+
+/** What a context asks of whoever runs the handler. */
+export interface ContextCalls {
   /** The server's time, which `snoozed` is told in. */
   now(): number;
   /** Settles the run as completed inside of a transaction. */
@@ -91,8 +94,69 @@ function plain(value: JsonObject): JsonObject {
   return copy;
 }
 
+const NO_RESULTS: readonly Json[] = Object.freeze([]);
+
+/**
+ * What a handler sees of its run. A function is made when it is asked for, so that it may be taken out of the context and
+ * handed on: most handlers ask for none of them, and eight for each run would cost more than the run.
+ */
+class HandlerContext implements TaskContext {
+  readonly job: Job;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly workerId: string;
+  readonly parentResults: readonly Json[];
+  readonly lastCheckpoint: JsonObject | null;
+  readonly #run: RunContext;
+
+  constructor(run: RunContext, { job, parentResults, checkpoint }: Lease, workerId: string) {
+    this.job = job;
+    this.attempt = job.attempt;
+    this.maxAttempts = job.maxAttempts;
+    this.workerId = workerId;
+    this.parentResults = parentResults ?? NO_RESULTS;
+    this.lastCheckpoint = checkpoint ?? null;
+    this.#run = run;
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal;
+  }
+
+  get progress(): TaskContext['progress'] {
+    return (fraction, detail) => this.#run.progress(fraction, detail);
+  }
+
+  get checkpoint(): TaskContext['checkpoint'] {
+    return (state) => this.#run.checkpoint(state);
+  }
+
+  get log(): TaskContext['log'] {
+    return (message, fields = {}) => this.#run.log(message, fields);
+  }
+
+  get complete(): TaskContext['complete'] {
+    return (result, { within }) => this.#run.complete(result, within);
+  }
+
+  get snooze(): TaskContext['snooze'] {
+    return (until) => this.#run.snooze(until);
+  }
+
+  get discard(): TaskContext['discard'] {
+    return (reason) => {
+      const error = { code: 'discarded', type: 'discarded', message: String(reason) };
+      return this.#run.end('discard', { kind: 'discarded', error });
+    };
+  }
+
+  get cancel(): TaskContext['cancel'] {
+    return (reason) => this.#run.end('cancel', { kind: 'cancelled', reason: String(reason) });
+  }
+}
+
 /** The context of one run, and what its worker knows about it. */
-export class RunContext implements Hearer {
+export class RunContext {
   readonly context: TaskContext;
   /** What the handler asked for by snooze, discard or cancel. Kept here, since a `catch` on the way may swallow it. */
   asked: Outcome | undefined;
@@ -100,22 +164,18 @@ export class RunContext implements Hearer {
   isCompletedWithin = false;
   #state: 'live' | 'abandoned' | 'over' = 'live';
   readonly #lease: Lease;
-  readonly #own: ContextParts;
+  readonly #control: RunControl;
+  readonly #parts: ContextParts;
+  readonly #calls: ContextCalls;
   /** Made with the first word: most runs say nothing. */
   #reports: RunReports | undefined;
 
-  constructor(lease: Lease, control: RunControl, own: ContextParts) {
+  constructor(lease: Lease, control: RunControl, parts: ContextParts, calls: ContextCalls) {
     this.#lease = lease;
-    this.#own = own;
-    this.context = new HandlerContext(lease, control, this);
-  }
-
-  get workerId(): string {
-    return this.#own.parts.workerId;
-  }
-
-  now(): number {
-    return this.#own.now();
+    this.#control = control;
+    this.#parts = parts;
+    this.#calls = calls;
+    this.context = new HandlerContext(this, lease, parts.workerId);
   }
 
   /** The run is settled. `goesOn`: its handler has not ended yet, so what it throws is still caught. */
@@ -132,8 +192,12 @@ export class RunContext implements Hearer {
     await this.#reports?.end();
   }
 
+  get signal(): AbortSignal {
+    return this.#control.signal;
+  }
+
   #report(word: Parameters<RunReports['tell']>[0]): void {
-    this.#reports ??= new RunReports(this.#lease, this.#own.parts);
+    this.#reports ??= new RunReports(this.#lease, this.#parts);
     this.#reports.tell(word);
   }
 
@@ -145,7 +209,7 @@ export class RunContext implements Hearer {
     this.#report({ fraction, ...(data && { data }) });
     const message = data?.['message'];
     this.#tell(() =>
-      this.#own.parts.onProgress?.({
+      this.#parts.onProgress?.({
         job,
         fraction,
         ...(typeof message === 'string' && { message }),
@@ -162,16 +226,21 @@ export class RunContext implements Hearer {
   log(message: string, fields: object): void {
     if (!this.#isLive('log')) return;
     const { job } = this.#lease;
-    const { logger, onLog } = this.#own.parts;
+    const { logger, onLog } = this.#parts;
     logger.info({ ...fields, task: job.type, job: job.id, run: job.run }, message);
     this.#tell(() => onLog?.({ job, message, fields }));
   }
 
   async complete<Result>(result: Result, within: Transaction): Promise<Result> {
     if (!this.#isLive('complete')) throw new WaybillError('lease_lost', 'The run is over; roll the transaction back.');
-    await this.#own.complete(result, within);
+    await this.#calls.complete(result, within);
     this.isCompletedWithin = true;
     return result;
+  }
+
+  snooze(until: number | Date): never {
+    const moment = until instanceof Date ? until.getTime() : this.#calls.now() + Math.round(until);
+    return this.end('snooze', { kind: 'snoozed', until: moment });
   }
 
   end(method: string, outcome: Outcome): never {
@@ -189,7 +258,7 @@ export class RunContext implements Hearer {
   #isLive(method: string): boolean {
     if (this.#state === 'live') return true;
     const { job } = this.#lease;
-    const { logger } = this.#own.parts;
+    const { logger } = this.#parts;
     const fields = { task: job.type, job: job.id, run: job.run };
     logger.warn(fields, `Task '${job.type}' called context.${method}() after its run had ended; it has no effect.`);
     return false;
@@ -201,7 +270,7 @@ export class RunContext implements Hearer {
       hook();
     } catch (error) {
       const { job } = this.#lease;
-      const { logger } = this.#own.parts;
+      const { logger } = this.#parts;
       logger.warn({ err: error, task: job.type, job: job.id }, 'A hook of the worker threw.');
     }
   }

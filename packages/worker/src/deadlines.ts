@@ -1,12 +1,14 @@
 import { type Clock, Places, WaybillError } from '@waybill/core';
 
 interface Waiting {
+  place: number;
   until: number;
   fail(error: WaybillError): void;
 }
 
 /**
- * Many calls that must be answered within the same time, with one timer for all of them. A timer and an abort signal for each would cost more than the calls themselves.
+ * Many calls that must be answered within the same time, with one timer for all of them: none falls due before the
+ * one that was made first. A timer and an abort signal for each would cost more than the calls themselves.
  */
 export class Deadlines {
   readonly #ms: number;
@@ -19,30 +21,26 @@ export class Deadlines {
     this.#ms = ms;
     this.#clock = clock;
     this.#giveUp = giveUp;
-    const fail = () => this.#failAll();
+    const fail = () => this.#fail(this.#waiting.all(), NOBODY_WAITS);
     if (giveUp.aborted) fail();
     else giveUp.addEventListener('abort', fail, { once: true });
   }
 
   /** The call's answer; a refusal with `timeout` when none comes in time or nobody waits any longer. */
   within<T>(call: Promise<T>): Promise<T> {
-    if (this.#giveUp.aborted) return Promise.race([call, Promise.reject(nobodyWaits())]);
+    if (this.#giveUp.aborted) return Promise.race([call, Promise.reject(new WaybillError('timeout', NOBODY_WAITS))]);
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { until: this.#clock.monotonic() + this.#ms, fail: reject };
-      const place = this.#waiting.add(waiting);
-      const over = () => {
-        if (this.#waiting.at(place) === waiting) this.#waiting.take(place);
-      };
-      waiting.fail = (error) => {
-        over();
-        reject(error);
-      };
+      const waiting = { place: -1, until: this.#clock.monotonic() + this.#ms, fail: reject };
+      waiting.place = this.#waiting.add(waiting);
       call.then(
         (answer) => {
-          over();
+          this.#forget(waiting);
           resolve(answer);
         },
-        (error: WaybillError) => waiting.fail(error),
+        (error: unknown) => {
+          this.#forget(waiting);
+          reject(error);
+        },
       );
       if (!this.#watching) void this.#watch();
     });
@@ -51,20 +49,30 @@ export class Deadlines {
   async #watch(): Promise<void> {
     this.#watching = true;
     while (this.#waiting.size > 0) {
+      const all = this.#waiting.all();
       const now = this.#clock.monotonic();
-      let next = Number.POSITIVE_INFINITY;
-      for (const { until, fail } of this.#waiting.all()) {
-        if (until <= now) fail(new WaybillError('timeout', `No answer came within ${this.#ms} ms.`));
-        else if (until < next) next = until;
-      }
-      if (next < Number.POSITIVE_INFINITY) await this.#clock.sleep(next - now, this.#giveUp);
+      const first = all.reduce((earliest, { until }) => Math.min(earliest, until), Number.POSITIVE_INFINITY);
+      if (first > now) await this.#clock.sleep(first - now, this.#giveUp);
+      else
+        this.#fail(
+          all.filter(({ until }) => until <= now),
+          `No answer came within ${this.#ms} ms.`,
+        );
     }
     this.#watching = false;
   }
 
-  #failAll(): void {
-    for (const { fail } of this.#waiting.all()) fail(nobodyWaits());
+  #fail(late: readonly Waiting[], message: string): void {
+    for (const waiting of late) {
+      this.#forget(waiting);
+      waiting.fail(new WaybillError('timeout', message));
+    }
+  }
+
+  /** The answer may come after the deadline, when somebody else has the place. */
+  #forget(waiting: Waiting): void {
+    if (this.#waiting.at(waiting.place) === waiting) this.#waiting.take(waiting.place);
   }
 }
 
-const nobodyWaits = (): WaybillError => new WaybillError('timeout', 'Nobody waits any longer.');
+const NOBODY_WAITS = 'Nobody waits any longer.';

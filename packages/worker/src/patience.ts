@@ -22,6 +22,9 @@ const REPEATABLE: ReadonlySet<ErrorCode | undefined> = new Set([
 /** Whether the same call may succeed later. */
 export const mayRepeat = (error: unknown): boolean => REPEATABLE.has(codeOf(error));
 
+/** Given as a reason: without one, each abort makes an exception with a stack that nobody looks at. */
+const OVER = 'over';
+
 /**
  * A connection that died without a word must not hold up the worker: after `ms`, or when somebody gives up, the call
  * counts as failed.
@@ -36,7 +39,7 @@ export async function within<T>(ms: number, clock: Clock, call: Promise<T>, give
   try {
     return await Promise.race([call, late]);
   } finally {
-    over.abort();
+    over.abort(OVER);
   }
 }
 

@@ -31,7 +31,7 @@ export class Worker {
   readonly #heartbeat: Heartbeat;
   readonly #lossWatch: LossWatch;
   readonly #settling: SettleParts;
-  readonly #stages: Stages<HeldRun, void>;
+  readonly #stages: Stages<HeldRun, unknown>;
   readonly #changed = new Bell();
   readonly #stopping = new AbortController();
   readonly #hurry = new AbortController();
@@ -169,12 +169,12 @@ export class Worker {
     while (this.#running < this.#options.concurrency) {
       const run = this.#waiting.shift();
       if (run === undefined) return;
-      void this.#execute(run);
+      this.#execute(run);
     }
   }
 
   /** Once for all runs: whatever is made anew for each of them costs more than a short handler. */
-  #makeStages(): Stages<HeldRun, void> {
+  #makeStages(): Stages<HeldRun, unknown> {
     const { clock, logger, tasks } = this.#options;
     const parts = { ...this.#options, workerId: this.id };
     return {
@@ -189,14 +189,14 @@ export class Worker {
     };
   }
 
-  async #execute(run: HeldRun): Promise<void> {
+  #execute(run: HeldRun): void {
     run.startedAt = this.#options.clock.monotonic();
     run.state = 'running';
     this.#running += 1;
-    await this.#whileUnderWay(run, execute(run, this.#stages));
+    void this.#whileUnderWay(run, execute(run, this.#stages));
   }
 
-  async #settle({ outcome, isSettled = false }: Ended, run: HeldRun): Promise<void> {
+  #settle({ outcome, isSettled = false }: Ended, run: HeldRun): Promise<unknown> {
     const { clock, logger } = this.#options;
     run.state = 'settling';
     this.#running -= 1;
@@ -208,7 +208,7 @@ export class Worker {
       logger.warn({ ...run.fields, error: outcome.error }, `A run of task '${run.fields.task}' failed.`);
     }
     run.isSettledByHandler = isSettled;
-    if (outcome !== null) await settleRun(run, outcome, this.#settling, this.#giveUp.signal);
+    return outcome === null ? Promise.resolve() : settleRun(run, outcome, this.#settling, this.#giveUp.signal);
   }
 
   async #whileUnderWay(run: HeldRun, work: Promise<unknown>): Promise<void> {

@@ -33,6 +33,19 @@ test('calls of one turn share a flush and each gets its own answer', async () =>
   expect(batches).toEqual([[1, 2, 3]]);
 });
 
+test('an eager flush is under way before the turn ends, and still takes what was called together', async () => {
+  const { batches, flush, open } = gated();
+  const commit = new GroupCommit<number, number>({ maxItems: 100, parallel: 1, eager: true, flush });
+  const calls = [commit.run(1), commit.run(2)];
+  const turn = nextTurn();
+  await null;
+  await null;
+  expect(batches).toEqual([[1, 2]]);
+  await turn;
+  await open();
+  expect(await Promise.all(calls)).toEqual([10, 20]);
+});
+
 test('what arrives during a flush waits for the next one, oldest first, in bounded batches', async () => {
   const { batches, flush, open } = gated();
   const commit = new GroupCommit<number, number>({ maxItems: 2, parallel: 1, flush });

@@ -6,6 +6,11 @@ export interface GroupCommitOptions<In, Out> {
   maxItems: number;
   /** Flushes that may be under way at once. */
   parallel: number;
+  /**
+   * Whether a flush starts before whatever else this turn has to do, and not on the next turn: for calls that hardly ever
+   * come together, and whose answer should be on its way meanwhile. @defaultValue false
+   */
+  eager?: boolean;
   /** Rough size of an item in bytes; batches stay under `maxBytes` unless one item alone is larger. */
   sizeOf?: (item: In) => number;
   maxBytes?: number;
@@ -57,10 +62,12 @@ export class GroupCommit<In, Out> {
   #schedule(): void {
     if (this.#scheduled || this.#running >= this.#options.parallel) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    const start = () => {
       this.#scheduled = false;
       void this.#flushNext();
-    });
+    };
+    if (this.#options.eager) queueMicrotask(start);
+    else setImmediate(start);
   }
 
   async #flushNext(): Promise<void> {

@@ -38,14 +38,15 @@ export class RowWriter {
     return job;
   }
 
-  async write(before: Job, expect: Expectation, after: Transition, ownsKey = false): Promise<ApplyAnswer> {
+  write(before: Job, expect: Expectation, after: Transition, ownsKey = false): Promise<ApplyAnswer> {
     const change = changeOf(before, expect, after);
-    const answer = await this.#applies.run(ownsKey ? { ...change, ownsKey } : change);
-    if (answer.status === 'applied' && !answer.repeated) {
-      this.#onWritten(after.job);
-      for (const job of answer.admitted) this.#onWritten(job);
-    }
-    return answer;
+    return this.#applies.run(ownsKey ? { ...change, ownsKey } : change).then((answer) => {
+      if (answer.status === 'applied' && !answer.repeated) {
+        this.#onWritten(after.job);
+        for (const job of answer.admitted) this.#onWritten(job);
+      }
+      return answer;
+    });
   }
 
   /** Reads, decides and writes until nobody came in between. `refuse` makes the error for a row in a wrong state. */

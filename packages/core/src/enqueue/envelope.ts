@@ -97,7 +97,7 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
   if (id !== undefined && !isJobId(id)) throw invalidField('id', 'must be a UUIDv7 in lower case.');
   const args = envelope.array('args', { max: Number.POSITIVE_INFINITY });
   if (args === undefined) throw invalidField('args', 'is required and must be an array.');
-  const options = new Fields({ ...envelope.some(OPTION_NAMES), ...envelope.object('options') }, 'options');
+  const options = new Fields(merged(envelope.some(OPTION_NAMES), envelope.object('options')), 'options');
   const retry = checkRetry(options);
   const tags = options.strings('tags', { max: MAX_TAGS });
   const kept = options.rest(COLUMN_OPTIONS);
@@ -128,6 +128,10 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
     },
   };
 }
+
+/** Hardly anybody uses both places, and a copy for each job would cost more than all checks of it. */
+const merged = (top: JsonObject | undefined, options: JsonObject | undefined): JsonObject =>
+  top && options ? { ...top, ...options } : (options ?? top ?? {});
 
 /** For jobs that something else than a producer makes: whether they come to be is not theirs to decide. */
 export function checkPlain(request: unknown, now: number): CheckedRequest {

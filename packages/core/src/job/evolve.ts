@@ -15,17 +15,24 @@ export type Fact = [type: JobEventType, data?: JsonObject];
 
 type Patch = Partial<Omit<Job, 'tenant' | 'id' | 'rank' | 'nextAt' | 'version' | 'spec'>>;
 
+type Writable = { -readonly [K in keyof Job]: Job[K] };
+
 /**
  * Applies a patch, recomputes what is derived and numbers the events. The version counts events, so that a job's
  * events are gap-free by construction: a change without an event leaves the version alone.
  */
 export function evolve(before: Job, patch: Patch, facts: readonly Fact[], now: number): Transition {
   // Copied once: a row is wide, and this is done for every run.
-  const job: { -readonly [K in keyof Job]: Job[K] } = { ...before, ...patch };
-  job.version = before.version + facts.length;
+  return told({ ...before, ...patch }, facts, now);
+}
+
+/** The same for a row that nobody else has seen yet, so that it need not be copied. */
+export function told(job: Writable, facts: readonly Fact[], now: number): Transition {
+  const before = job.version;
+  job.version = before + facts.length;
   job.rank = rankFor(job);
   job.nextAt = nextAtFor(job);
-  return { job, events: facts.map((fact, index) => eventOf(job, fact, before.version + 1 + index, now)) };
+  return { job, events: facts.map((fact, index) => eventOf(job, fact, before + 1 + index, now)) };
 }
 
 /** Shared by all events that have no more to tell, which are most of them. */

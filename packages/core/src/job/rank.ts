@@ -4,14 +4,14 @@ export const PRIORITY_MIN = -100;
 export const PRIORITY_MAX = 100;
 
 const SEQ_DIGITS = 16;
+const BANDS = Array.from({ length: PRIORITY_MAX - PRIORITY_MIN + 1 }, (_, band) => String(band).padStart(3, '0'));
 
 /**
  * Nineteen decimal digits: higher priority first, then the enqueue sequence. Text order, byte order and number order
  * agree, and the number fits 64 bits, so every store may keep it in the type that it sorts fastest.
  */
 export function rankOf(priority: number, seq: number): string {
-  const band = String(PRIORITY_MAX - priority).padStart(3, '0');
-  return band + String(seq).padStart(SEQ_DIGITS, '0');
+  return BANDS[PRIORITY_MAX - priority]! + String(seq).padStart(SEQ_DIGITS, '0');
 }
 
 /** A job is claimable when it is available and, if it obeys a limit, holds a slot of it; else it is parked. */

@@ -2,12 +2,12 @@ import type { HeldJobs } from '../claim/held-jobs.ts';
 import { jobNotFound, type RowWriter } from '../commit/row-writer.ts';
 import { rowsWithin } from '../commit/rows-within.ts';
 import { WaybillError } from '../errors.ts';
+import type { Transition } from '../job/evolve.ts';
 import type { Job } from '../job/job.ts';
 import { holdsLease, type LeaseToken, parseToken } from '../job/lease.ts';
 import type { Outcome } from '../job/outcome.ts';
 import { transition } from '../job/transition.ts';
 import type { Logger } from '../logger.ts';
-import type { Expectation } from '../store/apply.ts';
 import type { Store } from '../store/store.ts';
 import { storeWithin } from '../store/within.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -37,43 +37,43 @@ export class Settler {
     this.#parts = parts;
   }
 
+  /** In one frame: hundreds of calls wait for the same flush, and each holds whatever it is made of until then. */
   async settle(call: SettleCall): Promise<Job> {
     const { tenant = '', id, within } = call;
-    const { rows, held, store } = this.#parts;
+    const { held, store } = this.#parts;
     const token = call.leaseToken === undefined ? undefined : parseToken(call.leaseToken);
-    const job = await this.#write(call, token, within ? rowsWithin(storeWithin(store, within)) : rows);
-    held.forget(tenant, id);
-    // Before the commit the message must stay; whoever settles after it, as a repetition, deletes it.
-    if (token?.receipt !== undefined && !within) await this.#ack(job, token.receipt);
-    // Before the commit nobody may build on it.
-    if (job.advancePending && !within) await this.#parts.advance(job);
-    return job;
-  }
-
-  async #write(
-    { tenant = '', id, outcome, workerId, within }: SettleCall,
-    token: LeaseToken | undefined,
-    rows: Pick<RowWriter, 'read' | 'write'>,
-  ): Promise<Job> {
-    const { held, store, onRepeated } = this.#parts;
+    const rows = within ? rowsWithin(storeWithin(store, within)) : this.#parts.rows;
     let job: Job | null = (token && held.find(tenant, id, token)) ?? null;
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    let after: Transition | null = null;
+    for (let round = 0; ; round += 1) {
+      if (round === MAX_ROUNDS) throw alwaysChanged(id);
       job ??= await rows.read({ tenant, id });
       if (job === null) throw jobNotFound(id);
-      if (token && isRepeat(job, token, outcome)) {
-        if (!within) onRepeated(job);
-        return job;
-      }
-      const after = maySpeak(job, token, workerId)
-        ? transition(job, { do: 'settle', outcome }, store.clock.now())
-        : null;
-      if (after === null) throw refusal(job, token, workerId);
-      const expect: Expectation = { by: 'lease', run: job.run, claimId: job.claimId! };
-      const answer = await rows.write(job, expect, after);
-      if (answer.status === 'applied' && !answer.repeated) return after.job;
+      after = this.#decide(job, call, token);
+      if (after === null) break;
+      const answer = await rows.write(job, { by: 'lease', run: job.run, claimId: job.claimId! }, after);
+      if (answer.status === 'applied' && !answer.repeated) break;
       job = null;
     }
-    throw new WaybillError('unavailable', `Job ${id} is being changed by others all the time. Try again.`);
+    const settled = after?.job ?? job;
+    held.forget(tenant, id);
+    // Before the commit the message must stay; whoever settles after it, as a repetition, deletes it.
+    if (token?.receipt !== undefined && !within) await this.#ack(settled, token.receipt);
+    // Before the commit nobody may build on it.
+    if (settled.advancePending && !within) await this.#parts.advance(settled);
+    return settled;
+  }
+
+  /** Null: it was settled before, and just so. */
+  #decide(job: Job, { outcome, workerId, within }: SettleCall, token: LeaseToken | undefined): Transition | null {
+    const { store, onRepeated } = this.#parts;
+    if (token && isRepeat(job, token, outcome)) {
+      if (!within) onRepeated(job);
+      return null;
+    }
+    const after = maySpeak(job, token, workerId) ? transition(job, { do: 'settle', outcome }, store.clock.now()) : null;
+    if (after === null) throw refusal(job, token, workerId);
+    return after;
   }
 
   /** The row is settled, so the message has done its work. If this fails, the row makes the redelivery harmless. */
@@ -85,6 +85,9 @@ export class Settler {
     }
   }
 }
+
+const alwaysChanged = (id: string): WaybillError =>
+  new WaybillError('unavailable', `Job ${id} is being changed by others all the time. Try again.`);
 
 /** The same outcome of the same run again: its answer got lost on the way, so it is given again. */
 const isRepeat = (job: Job, token: LeaseToken, outcome: Outcome): boolean =>

@@ -19,10 +19,8 @@ type Part = [change: Change, index: number][];
 export async function apply(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
   const answers = changes.map(() => LOST);
   const changed: Job[] = [];
-  for (const wave of wavesOf(changes, ({ job }) => [keyOf(job.tenant, job.id)])) {
-    const parts = partsOf(
-      wave.filter((index) => isId(changes[index]!.job.id)).map((index) => [changes[index]!, index]),
-    );
+  for (const wave of wavesIn(changes)) {
+    const parts = partsOf(wave.filter(([{ job }]) => isId(job.id)));
     await Promise.all(
       parts.map(async ([how, part]) => {
         const found = await how(
@@ -41,18 +39,30 @@ export async function apply(base: Base, changes: readonly Change[]): Promise<App
   return answers;
 }
 
+/** Nearly always one, and to see that is all that most flushes pay for. */
+function wavesIn(changes: readonly Change[]): Part[] {
+  const areDistinct = new Set(changes.map(({ job }) => job.id)).size === changes.length;
+  if (areDistinct) return [changes.map((change, index) => [change, index])];
+  const waves = wavesOf(changes, ({ job }) => [keyOf(job.tenant, job.id)]);
+  return waves.map((wave) => wave.map((index) => [changes[index]!, index]));
+}
+
 type How = (base: Base, changes: readonly Change[]) => Promise<ApplyAnswer[]>;
 
 /** By tenant and by what they need, each in the order of ids, which is the order of locks. */
 function partsOf(wave: Part): [How, Part][] {
-  const parts = Map.groupBy(wave, ([change]) => {
-    const how = isPlainEnd(change) ? 'finish' : change.job.limitKey !== null || change.ownsKey ? 'guarded' : 'plain';
-    return keyOf(change.job.tenant, how);
-  });
-  return [...parts].map(([key, part]) => [
-    key.endsWith('\nfinish') ? finish : key.endsWith('\nguarded') ? applyGuarded : applyPlain,
-    part.sort(([a], [b]) => (a.job.id < b.job.id ? -1 : 1)),
-  ]);
+  const byTenant = Map.groupBy(wave, ([{ job }]) => job.tenant);
+  return [...byTenant.values()].flatMap((of) =>
+    [...Map.groupBy(of, ([change]) => howTo(change))].map(([how, part]): [How, Part] => [
+      how,
+      part.sort(([a], [b]) => (a.job.id < b.job.id ? -1 : 1)),
+    ]),
+  );
+}
+
+function howTo(change: Change): How {
+  if (isPlainEnd(change)) return finish;
+  return change.job.limitKey !== null || change.ownsKey ? applyGuarded : applyPlain;
 }
 
 /** finish_v1 has met a run that is over, or is another's. */

@@ -1,44 +1,54 @@
 // Columns of many rows as PostgreSQL's array literals. `pg` would quote and escape every element, numbers too, which is
 // most of what a large flush costs this process.
 
-type Nullable<T> = T | null;
+type Plain = string | number | boolean;
+type Pick<T, V> = (one: T) => V | null;
+
+const itself = <T>(value: T): T => value;
 
 /** For numbers, ids and anything else that needs no quotes. Null where no element has a value. */
-export function plainArray(values: readonly Nullable<string | number | boolean>[]): string | null {
-  let isEmpty = true;
+export const plainArray = (values: readonly (Plain | null)[]): string | null => plainColumn(values, itself);
+
+export const textArray = (values: readonly (string | null)[]): string | null => textColumn(values, itself);
+
+export const plainColumn = <T>(of: readonly T[], pick: Pick<T, Plain>): string | null => column(of, pick, String);
+
+export const textColumn = <T>(of: readonly T[], pick: Pick<T, string>): string | null => column(of, pick, quoted);
+
+/** As a column, but with one element where all would be the same; the function must know. */
+export const sharedPlain = <T>(of: readonly T[], pick: Pick<T, Plain>): string | null => shared(of, pick, String);
+
+export const sharedText = <T>(of: readonly T[], pick: Pick<T, string>): string | null => shared(of, pick, quoted);
+
+function column<T, V>(of: readonly T[], pick: Pick<T, V>, write: (value: V) => string): string | null {
   let text = '';
-  for (const value of values) {
-    if (text !== '') text += ',';
+  let nulls = 0;
+  for (const one of of) {
+    const value = pick(one);
     if (value === null) {
-      text += 'NULL';
-    } else {
-      text += value;
-      isEmpty = false;
-    }
+      // Most columns that may be empty are: nothing is written before there is a value.
+      if (text === '') nulls += 1;
+      else text += ',NULL';
+    } else if (text === '') text = `{${'NULL,'.repeat(nulls)}${write(value)}`;
+    else text += `,${write(value)}`;
   }
-  return isEmpty ? null : `{${text}}`;
+  return text === '' ? null : `${text}}`;
+}
+
+function shared<T, V>(of: readonly T[], pick: Pick<T, V>, write: (value: V) => string): string | null {
+  const first = of.length === 0 ? null : pick(of[0]!);
+  if (first === null || of.some((one) => pick(one) !== first)) return column(of, pick, write);
+  return `{${write(first)}}`;
 }
 
 const NEEDS_ESCAPE = /["\\]/;
 const ESCAPED = /["\\]/g;
 
-export function textArray(values: readonly Nullable<string>[]): string | null {
-  let isEmpty = true;
-  let text = '';
-  for (const value of values) {
-    if (text !== '') text += ',';
-    if (value === null) {
-      text += 'NULL';
-    } else {
-      text += NEEDS_ESCAPE.test(value) ? `"${value.replace(ESCAPED, '\\$&')}"` : `"${value}"`;
-      isEmpty = false;
-    }
-  }
-  return isEmpty ? null : `{${text}}`;
-}
+const quoted = (value: string): string =>
+  NEEDS_ESCAPE.test(value) ? `"${value.replace(ESCAPED, '\\$&')}"` : `"${value}"`;
 
-/** Pieces of JSON as one array of it, which needs no escaping at all. */
-export function jsonArray(pieces: readonly Nullable<string>[]): string | null {
-  if (pieces.every((piece) => piece === null)) return null;
-  return `[${pieces.map((piece) => piece ?? 'null').join(',')}]`;
+/** Pieces of JSON, one in a line: JSON has no line ends of its own, so nothing needs to be escaped. */
+export function jsonLines<T>(of: readonly T[], pick: Pick<T, string>): string | null {
+  const pieces = of.map(pick);
+  return pieces.every((piece) => piece === null) ? null : pieces.map((piece) => piece ?? '').join('\n');
 }

@@ -3,7 +3,7 @@ import type { Floors } from './floors.ts';
 import type { Link } from './link/link.ts';
 
 /** Other processes are told of a queue at most so often; what comes in between is told at the end of it. */
-const QUIET_MS = 10;
+const QUIET_MS = 2;
 
 /** PostgreSQL refuses more than 8,000 bytes; whoever hears of many queues at once may as well look at all. */
 const MOST_BYTES = 4_000;

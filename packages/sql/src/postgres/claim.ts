@@ -2,7 +2,9 @@ import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest, Job } from '@waybill/
 import { plainArray, textArray } from './arrays.ts';
 import type { Base } from './base.ts';
 import { placeOf } from './columns.ts';
+import { get } from './get.ts';
 import { fromRow, isId, type Row } from './rows.ts';
+import { addStarted, type Placed, repeatedIds, type StartedRow } from './started.ts';
 
 export async function claim(base: Base, requests: readonly ClaimRequest[]): Promise<Job[][]> {
   const answers: Job[][] = requests.map(() => []);
@@ -42,7 +44,7 @@ async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promis
   const queues = [...new Set(requests[0]!.queues)];
   const wanted = requests.reduce((sum, { limit }) => sum + limit, 0);
   const lowered = floors.lowered;
-  const rows = await link.query<Row>(sql.claim, [
+  const rows = await link.query<StartedRow>(sql.claim, [
     tenant,
     textArray(queues),
     plainArray(queues.map((queue) => floors.of(tenant, queue))),
@@ -52,16 +54,41 @@ async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promis
     plainArray(requests.map(({ leaseMs }) => leaseMs)),
     now,
   ]);
-  const position = new Map(queues.map((queue, index) => [queue, index]));
-  const jobs = rows.map((row) => ({ job: fromRow(row), place: '' }));
-  for (const one of jobs) one.place = placeOf(one.job);
-  jobs.sort(
-    (a, b) => (position.get(a.job.queue) ?? 0) - (position.get(b.job.queue) ?? 0) || (a.place < b.place ? -1 : 1),
-  );
-  const inOrder = jobs.map(({ job }) => job);
-  moveFloors(base, tenant, queues, inOrder, inOrder.length >= wanted, lowered);
-  return Map.groupBy(inOrder, (job) => job.claimId ?? '');
+  const jobs = inOrder(queues, await placed(base, tenant, rows));
+  moveFloors(base, tenant, queues, jobs, jobs.length >= wanted, lowered);
+  return Map.groupBy(jobs, (job) => job.claimId ?? '');
 }
+
+async function placed(base: Base, tenant: string, rows: readonly StartedRow[]): Promise<Placed[]> {
+  const jobs: Placed[] = [];
+  for (const row of rows) {
+    const ids = repeatedIds(row);
+    if (ids === null) addStarted(tenant, row, jobs);
+    else for (const job of await held(base, tenant, row[0], ids)) jobs.push({ job, place: placeOf(job) });
+  }
+  return jobs;
+}
+
+/** What a claim that was made before still holds. */
+async function held(base: Base, tenant: string, claimId: string, ids: readonly string[]): Promise<Job[]> {
+  const found = await get(
+    base,
+    ids.map((id) => ({ tenant, id })),
+  );
+  return found.filter((job) => job !== null && job.state === 'active' && job.claimId === claimId) as Job[];
+}
+
+function inOrder(queues: readonly string[], jobs: Placed[]): Job[] {
+  const position = new Map(queues.map((queue, index) => [queue, index]));
+  jobs.sort(
+    (a, b) =>
+      (position.get(a.job.queue) ?? 0) - (position.get(b.job.queue) ?? 0) || (isBefore(a.place, b.place) ? -1 : 1),
+  );
+  return jobs.map(({ job }) => job);
+}
+
+/** Places are numbers, those of the highest priority with fewer digits. */
+const isBefore = (a: string, b: string): boolean => (a.length === b.length ? a < b : a.length < b.length);
 
 /** A queue that gave its last job has nothing below it; one that came up short is read from its start next time. */
 function moveFloors(

@@ -1,63 +1,61 @@
 // What a flush passes to the functions of the migrations, column by column and in the order of their parameters.
 import { type Change, isFinished, isForgotten, type Job, type JobEvent, type NewJob, rankOf } from '@waybill/core';
 import { encodeEvent, encodeEvents, newestAt } from '../event-codec.ts';
-import { jsonArray, plainArray, textArray } from './arrays.ts';
+import { jsonLines, plainArray, plainColumn, sharedPlain, sharedText, textArray, textColumn } from './arrays.ts';
 import { errorCodeCell, errorsCell, errorTypeCell, resultCell, stateCode } from './rows.ts';
 
 export type Parameter = string | number | null;
 
-const plain = <T>(of: readonly T[], pick: (one: T) => string | number | boolean | null): string | null =>
-  plainArray(of.map(pick));
-const text = <T>(of: readonly T[], pick: (one: T) => string | null): string | null => textArray(of.map(pick));
 /** A flag that is hardly ever set. */
 const flag = <T>(of: readonly T[], pick: (one: T) => boolean): string | null =>
-  plainArray(of.map((one) => (pick(one) ? true : null)));
+  plainColumn(of, (one) => (pick(one) ? true : null));
 /** A count that hardly ever differs from zero. */
 const count = <T>(of: readonly T[], pick: (one: T) => number): string | null =>
-  plainArray(of.map((one) => pick(one) || null));
+  plainColumn(of, (one) => pick(one) || null);
 
-export const placeOf = ({ priority, seq }: Pick<Job, 'priority' | 'seq'>): string => rankOf(priority, seq);
+export const placeOf = ({ priority, seq, rank }: Pick<Job, 'priority' | 'seq' | 'rank'>): string =>
+  rank ?? rankOf(priority, seq);
 
 function insertColumns(tenant: string, jobs: readonly Job[]): Parameter[] {
   return [
     tenant,
-    plain(jobs, (job) => job.id),
-    text(jobs, (job) => job.type),
-    text(jobs, (job) => job.queue),
-    plain(jobs, (job) => job.priority),
-    plain(jobs, placeOf),
-    plain(jobs, (job) => stateCode(job.state)),
-    plain(jobs, (job) => job.rank !== null),
-    plain(jobs, (job) => job.nextAt),
-    plain(jobs, (job) => job.version),
+    plainColumn(jobs, (job) => job.id),
+    sharedText(jobs, (job) => job.type),
+    sharedText(jobs, (job) => job.queue),
+    sharedPlain(jobs, (job) => job.priority),
+    plainColumn(jobs, placeOf),
+    sharedPlain(jobs, (job) => stateCode(job.state)),
+    sharedPlain(jobs, (job) => job.rank !== null),
+    plainColumn(jobs, (job) => job.nextAt),
+    sharedPlain(jobs, (job) => job.version),
     count(jobs, (job) => job.run),
     count(jobs, (job) => job.attempt),
-    plain(jobs, (job) => job.maxAttempts),
-    text(jobs, (job) => job.claimId),
-    text(jobs, (job) => job.workerId),
-    plain(jobs, (job) => job.leaseMs),
-    plain(jobs, (job) => job.leaseUntil),
-    text(jobs, (job) => job.outcome),
-    plain(jobs, (job) => job.timeoutMs),
-    plain(jobs, (job) => job.timeoutAt),
-    plain(jobs, (job) => job.visibilityMs),
-    plain(jobs, (job) => job.createdAt),
-    plain(jobs, (job) => job.enqueuedAt),
-    plain(jobs, (job) => job.scheduledAt),
-    plain(jobs, (job) => job.startedAt),
-    plain(jobs, (job) => job.expiresAt),
-    plain(jobs, (job) => job.retryDelayMs),
-    jsonArray(jobs.map(errorsCell)),
-    text(jobs, errorTypeCell),
-    text(jobs, errorCodeCell),
-    text(jobs, (job) => job.idempotencyKey),
-    text(jobs, (job) => job.uniqueKey),
-    text(jobs, (job) => job.limitKey),
+    sharedPlain(jobs, (job) => job.maxAttempts),
+    textColumn(jobs, (job) => job.claimId),
+    textColumn(jobs, (job) => job.workerId),
+    plainColumn(jobs, (job) => job.leaseMs),
+    plainColumn(jobs, (job) => job.leaseUntil),
+    textColumn(jobs, (job) => job.outcome),
+    plainColumn(jobs, (job) => job.timeoutMs),
+    plainColumn(jobs, (job) => job.timeoutAt),
+    plainColumn(jobs, (job) => job.visibilityMs),
+    sharedPlain(jobs, (job) => job.createdAt),
+    sharedPlain(jobs, (job) => job.enqueuedAt),
+    plainColumn(jobs, (job) => job.scheduledAt),
+    plainColumn(jobs, (job) => job.startedAt),
+    plainColumn(jobs, (job) => job.expiresAt),
+    plainColumn(jobs, (job) => job.retryDelayMs),
+    jsonLines(jobs, errorsCell),
+    textColumn(jobs, errorTypeCell),
+    textColumn(jobs, errorCodeCell),
+    textColumn(jobs, (job) => job.idempotencyKey),
+    textColumn(jobs, (job) => job.uniqueKey),
+    textColumn(jobs, (job) => job.limitKey),
     flag(jobs, (job) => job.holdsSlot),
-    text(jobs, (job) => job.workflowId),
-    text(jobs, (job) => job.node),
+    textColumn(jobs, (job) => job.workflowId),
+    textColumn(jobs, (job) => job.node),
     flag(jobs, (job) => job.advancePending),
-    jsonArray(jobs.map((job) => JSON.stringify(job.spec))),
+    jsonLines(jobs, (job) => JSON.stringify(job.spec)),
   ];
 }
 
@@ -76,17 +74,25 @@ export function insertParameters(
  */
 function eventCells(told: readonly { job: Job; events: readonly JobEvent[] }[]): Parameter[] {
   const events = told.flatMap((one) => one.events);
-  const lists = [...Map.groupBy(events, ({ queue, type }) => `${isForgotten(type)}${queue}`).values()];
+  const lists = listsOf(events);
   return [
     newestAt(told),
     textArray(lists.map(([first]) => first!.queue)),
     plainArray(lists.map(([first]) => isForgotten(first!.type))),
     plainArray(lists.map(({ length }) => length)),
-    jsonArray(lists.map((list) => `[${encodeEvents(list).join(',')}]`)),
+    jsonLines(lists, (list) => encodeEvents(list).join(',')),
   ];
 }
 
-const eventList = (events: readonly JobEvent[]): string => `[${events.map(encodeEvent).join(',')}]`;
+function listsOf(events: readonly JobEvent[]): (readonly JobEvent[])[] {
+  const [first] = events;
+  // Nearly always: then no key is made for each of them.
+  if (first && events.every(({ queue, type }) => queue === first.queue && type === first.type)) return [events];
+  return [...Map.groupBy(events, ({ queue, type }) => `${isForgotten(type)}${queue}`).values()];
+}
+
+const eventList = (events: readonly JobEvent[]): string | null =>
+  events.length === 0 ? null : events.map(encodeEvent).join(',');
 
 /** Whether a change is the common end of a run, which needs no more than finish_v1 does. */
 export function isPlainEnd({ expect, job, ownsKey }: Change): boolean {
@@ -97,18 +103,18 @@ export function finishParameters(tenant: string, changes: readonly Change[]): Pa
   const jobs = changes.map(({ job }) => job);
   return [
     tenant,
-    plain(jobs, (job) => job.id),
-    plain(changes, ({ expect }) => (expect.by === 'lease' ? expect.run : null)),
-    text(changes, ({ expect }) => (expect.by === 'lease' ? expect.claimId : null)),
-    plain(jobs, (job) => stateCode(job.state)),
-    plain(jobs, (job) => job.version),
-    text(jobs, (job) => job.outcome),
-    plain(jobs, (job) => job.finishedAt),
+    plainColumn(jobs, (job) => job.id),
+    sharedPlain(changes, ({ expect }) => (expect.by === 'lease' ? expect.run : null)),
+    textColumn(changes, ({ expect }) => (expect.by === 'lease' ? expect.claimId : null)),
+    sharedPlain(jobs, (job) => stateCode(job.state)),
+    sharedPlain(jobs, (job) => job.version),
+    sharedText(jobs, (job) => job.outcome),
+    plainColumn(jobs, (job) => job.finishedAt),
     flag(jobs, (job) => job.dead),
-    jsonArray(jobs.map(errorsCell)),
-    text(jobs, errorTypeCell),
-    text(jobs, errorCodeCell),
-    jsonArray(jobs.map(resultCell)),
+    jsonLines(jobs, errorsCell),
+    textColumn(jobs, errorTypeCell),
+    textColumn(jobs, errorCodeCell),
+    jsonLines(jobs, resultCell),
     ...eventCells(changes),
   ];
 }
@@ -121,46 +127,46 @@ export function applyColumns(tenant: string, changes: readonly Change[]): Parame
   const kept = changes.map(({ events }) => events.filter(({ type }) => !isForgotten(type)));
   return [
     tenant,
-    plain(jobs, (job) => job.id),
-    text(jobs, (job) => job.queue),
-    plain(jobs, placeOf),
-    plain(jobs, (job) => stateCode(job.state)),
-    plain(jobs, (job) => job.rank !== null),
-    plain(jobs, (job) => job.nextAt),
-    plain(jobs, (job) => job.version),
+    plainColumn(jobs, (job) => job.id),
+    textColumn(jobs, (job) => job.queue),
+    plainColumn(jobs, placeOf),
+    plainColumn(jobs, (job) => stateCode(job.state)),
+    plainColumn(jobs, (job) => job.rank !== null),
+    plainColumn(jobs, (job) => job.nextAt),
+    plainColumn(jobs, (job) => job.version),
     count(jobs, (job) => job.run),
     count(jobs, (job) => job.attempt),
-    text(jobs, (job) => job.claimId),
-    text(jobs, (job) => job.workerId),
-    plain(jobs, (job) => job.leaseMs),
-    plain(jobs, (job) => job.leaseUntil),
-    text(jobs, (job) => job.outcome),
-    plain(jobs, (job) => job.timeoutMs),
-    plain(jobs, (job) => job.timeoutAt),
-    plain(jobs, (job) => job.visibilityMs),
-    plain(jobs, (job) => job.enqueuedAt),
-    plain(jobs, (job) => job.scheduledAt),
-    plain(jobs, (job) => job.startedAt),
-    plain(jobs, (job) => job.finishedAt),
-    plain(jobs, (job) => job.expiresAt),
-    plain(jobs, (job) => job.retryDelayMs),
-    jsonArray(jobs.map(errorsCell)),
-    text(jobs, errorTypeCell),
-    text(jobs, errorCodeCell),
-    jsonArray(jobs.map(resultCell)),
+    textColumn(jobs, (job) => job.claimId),
+    textColumn(jobs, (job) => job.workerId),
+    plainColumn(jobs, (job) => job.leaseMs),
+    plainColumn(jobs, (job) => job.leaseUntil),
+    textColumn(jobs, (job) => job.outcome),
+    plainColumn(jobs, (job) => job.timeoutMs),
+    plainColumn(jobs, (job) => job.timeoutAt),
+    plainColumn(jobs, (job) => job.visibilityMs),
+    plainColumn(jobs, (job) => job.enqueuedAt),
+    plainColumn(jobs, (job) => job.scheduledAt),
+    plainColumn(jobs, (job) => job.startedAt),
+    plainColumn(jobs, (job) => job.finishedAt),
+    plainColumn(jobs, (job) => job.expiresAt),
+    plainColumn(jobs, (job) => job.retryDelayMs),
+    jsonLines(jobs, errorsCell),
+    textColumn(jobs, errorTypeCell),
+    textColumn(jobs, errorCodeCell),
+    jsonLines(jobs, resultCell),
     flag(jobs, (job) => job.dead),
-    text(jobs, (job) => job.limitKey),
+    textColumn(jobs, (job) => job.limitKey),
     flag(jobs, (job) => job.holdsSlot),
-    text(jobs, (job) => job.workflowId),
+    textColumn(jobs, (job) => job.workflowId),
     flag(jobs, (job) => job.advancePending),
-    plain(byLease, (lease) => lease?.run ?? null),
-    text(byLease, (lease) => lease?.claimId ?? null),
-    plain(byVersion, (seen) => seen?.version ?? null),
-    plain(byVersion, (seen) => seen?.nextAt ?? null),
+    plainColumn(byLease, (lease) => lease?.run ?? null),
+    textColumn(byLease, (lease) => lease?.claimId ?? null),
+    plainColumn(byVersion, (seen) => seen?.version ?? null),
+    plainColumn(byVersion, (seen) => seen?.nextAt ?? null),
     flag(byVersion, (seen) => seen?.holdsSlot ?? false),
-    jsonArray(changes.map(({ events }) => eventList(events))),
-    plain(changes, ({ events }) => events.length),
-    jsonArray(kept.map((events) => (events.length === 0 ? null : eventList(events)))),
+    jsonLines(changes, ({ events }) => eventList(events)),
+    plainColumn(changes, ({ events }) => events.length),
+    jsonLines(kept, eventList),
     count(kept, ({ length }) => length),
     newestAt(changes),
   ];

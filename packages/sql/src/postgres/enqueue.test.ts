@@ -104,6 +104,17 @@ function timesOf({ createdAt, enqueuedAt, scheduledAt, nextAt, seq }: Job): unkn
   };
 }
 
+test('JSON may be spread over lines', async () => {
+  const { client, schema, waybill } = await bench();
+  const spread = (value: unknown) => JSON.stringify(value, null, 2);
+  const { rows } = await client.query(`select "${schema}".enqueue('email.send', $1, $2) as id`, [
+    spread(ARGS),
+    spread({ meta: { ...META, text: 'two\nlines' } }),
+  ]);
+  const { spec } = await waybill.jobs.get((rows[0] as { id: string }).id);
+  expect(spec).toEqual({ args: ARGS, meta: { ...META, text: 'two\nlines' } });
+});
+
 test('a queue that keeps nothing keeps nothing of the function either', async () => {
   const own = await bench();
   await own.waybill.queues.setKeep('default', 'none');

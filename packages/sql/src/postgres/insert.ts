@@ -61,9 +61,13 @@ function isPlain({ jobs, edges, workflow }: InsertGroup): boolean {
 
 /** Whether two jobs of a group have the same id or idempotency key. */
 function repeatsItself(jobs: readonly NewJob[]): boolean {
-  const ids = new Set(jobs.map(({ job }) => job.id));
-  const keys = jobs.map(({ job }) => job.idempotencyKey).filter((key) => key !== null);
-  return ids.size < jobs.length || new Set(keys).size < keys.length;
+  const [ids, keys] = [new Set<string>(), new Set<string>()];
+  for (const { job } of jobs) {
+    if (ids.has(job.id) || (job.idempotencyKey !== null && keys.has(job.idempotencyKey))) return true;
+    ids.add(job.id);
+    if (job.idempotencyKey !== null) keys.add(job.idempotencyKey);
+  }
+  return false;
 }
 
 /** Tries without looking first: what is there already makes it fail, and only then somebody looks. */

@@ -11,7 +11,7 @@ import {
   speaksFor,
 } from '@waybill/core';
 import { encodeEvent, newestAt } from '../event-codec.ts';
-import { jsonArray, plainArray, textArray } from './arrays.ts';
+import { jsonLines, plainArray, textArray } from './arrays.ts';
 import { type Base, keyOf } from './base.ts';
 import { get } from './get.ts';
 import type { Queryable } from './link/link.ts';
@@ -66,8 +66,8 @@ async function write(base: Base, tx: Queryable, all: readonly Progress[], events
     plainArray(all.map(({ number }) => number)),
     plainArray(all.map(({ sequence }) => sequence)),
     plainArray(all.map(({ fraction }) => fraction)),
-    jsonArray(all.map(({ data }) => data && JSON.stringify(data))),
-    jsonArray(all.map(({ checkpoint }) => checkpoint && JSON.stringify(checkpoint))),
+    jsonLines(all, ({ data }) => data && JSON.stringify(data)),
+    jsonLines(all, ({ checkpoint }) => checkpoint && JSON.stringify(checkpoint)),
     plainArray(all.map(({ at }) => at)),
   ]);
   const body = `[${events.map(encodeEvent).join(',')}]`;

@@ -3,6 +3,7 @@
  * those that do the earlier one is in an earlier wave. Nearly always there is one.
  */
 export function wavesOf<T>(items: readonly T[], keysOf: (item: T) => Iterable<string>): number[][] {
+  if (items.length === 1) return [[0]];
   const waves: number[][] = [];
   const waveOf = new Map<string, number>();
   for (const [index, item] of items.entries()) {

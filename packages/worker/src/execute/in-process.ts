@@ -7,7 +7,7 @@ import {
   type Transaction,
   WaybillError,
 } from '@waybill/core';
-import { type ContextHooks, RunContext, type TaskContext } from '../context.ts';
+import { type ContextCalls, type ContextHooks, RunContext, type TaskContext } from '../context.ts';
 import { toJson } from '../jsonified.ts';
 import { codeOf } from '../patience.ts';
 import type { AnyTask } from '../task.ts';
@@ -44,24 +44,18 @@ export async function inProcess(run: Validated, control: RunControl, parts: InPr
   const { lease, task, input } = run;
   const { job } = lease;
   const { clock, logger } = parts;
-  const context = new RunContext(lease, control, {
-    ...{ parts, now: () => serverNow(lease, control, clock) },
-    complete: (result, within) => completeWithin(run, result, within, parts),
-  });
-
-  let hasEnded = false;
-  const first = Promise.withResolvers<HandlerEnd | null>();
-  const handler = call(task, input, context.context, parts.middleware).then((end) => {
-    hasEnded = true;
-    first.resolve(end);
-    return end;
-  });
+  const context = new RunContext(lease, control, parts, new Calls(run, control, parts));
+  // Nothing where the run was aborted before the handler had ended.
+  const first = Promise.withResolvers<HandlerEnd | undefined>();
+  const handler = call(task, input, context.context, parts.middleware);
+  void handler.then(first.resolve);
   const stopTimer = startTimeout(run, control, clock);
-  control.onAbort(() => first.resolve(null));
+  control.onAbort(first.resolve as () => void);
   const end = await first.promise;
   stopTimer();
 
-  const last = control.isAborted ? await obeyed(handler, control.reason, clock) : end;
+  const last = control.isAborted ? await obeyed(handler, control.reason, clock) : end!;
+  const hasEnded = end !== undefined || last !== null;
   context.close({ goesOn: !hasEnded });
   if (!hasEnded) void watchAbandoned(task, job.id, handler, parts);
   if (context.hasReported) await context.lastReport();
@@ -71,12 +65,33 @@ export async function inProcess(run: Validated, control: RunControl, parts: InPr
       `Task '${task.name}' went on after it had asked for another outcome.`,
     );
   }
-  const plain = () => context.asked ?? outcomeOf(last!, parts, task);
-  const outcome = control.isAborted ? outcomeOfAborted(control.reason, last === null ? null : plain) : plain();
+  const plain = last === null ? null : (context.asked ?? outcomeOf(last, parts, task));
+  const outcome = control.isAborted ? outcomeOfAborted(control.reason, plain) : plain;
   const ended: Ended = { stage: 'ended', lease, outcome };
   if (context.asked === undefined && last?.kind === 'thrown') ended.thrown = last.error;
   if (context.isCompletedWithin && outcome?.kind === 'completed') ended.isSettled = true;
   return ended;
+}
+
+/** What the context of one run calls back for. */
+class Calls implements ContextCalls {
+  readonly #run: Validated;
+  readonly #control: RunControl;
+  readonly #parts: InProcessParts;
+
+  constructor(run: Validated, control: RunControl, parts: InProcessParts) {
+    this.#run = run;
+    this.#control = control;
+    this.#parts = parts;
+  }
+
+  now(): number {
+    return serverNow(this.#run.lease, this.#control, this.#parts.clock);
+  }
+
+  complete(result: unknown, within: Transaction): Promise<void> {
+    return completeWithin(this.#run, result, within, this.#parts);
+  }
 }
 
 /** What the handler's own transaction completes is what a return would have completed, and is refused for the same. */
@@ -141,14 +156,13 @@ async function obeyed(handler: Promise<HandlerEnd>, reason: unknown, clock: Cloc
   return end;
 }
 
-/** `plain` answers what the handler itself came to, where it obeyed. */
-function outcomeOfAborted(reason: unknown, plain: (() => Outcome) | null): Outcome | null {
+/** `plain` is what the handler itself came to, where it obeyed. */
+function outcomeOfAborted(reason: unknown, plain: Outcome | null): Outcome | null {
   switch (codeOf(reason)) {
     case 'timeout':
       return { kind: 'failed', error: { code: 'timeout', type: 'timeout', message: (reason as Error).message } };
     case 'unavailable': {
-      const outcome = plain?.();
-      if (outcome !== undefined && outcome.kind !== 'failed') return outcome;
+      if (plain !== null && plain.kind !== 'failed') return plain;
       return { kind: 'requeued', error: { code: 'worker_stopped', message: (reason as Error).message } };
     }
     default:

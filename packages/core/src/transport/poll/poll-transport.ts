@@ -21,6 +21,8 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
     flush: (requests) => store.claim(requests),
     maxItems: CLAIMS_PER_FLUSH,
     parallel: store.capabilities.parallelFlushes,
+    // A worker that got a hundred jobs starts them all in this turn; the next hundred should be on their way by then.
+    eager: true,
   });
   const wakeUps = new WakeUps(store);
   const closing = new AbortController();

@@ -28,6 +28,9 @@ export class WakeUps {
   }
 }
 
+/** Without a reason each abort makes an exception, with a stack that nobody looks at. */
+const WOKEN = 'woken';
+
 class Waiter {
   readonly #queues: ReadonlySet<string>;
   readonly #clock: Store['clock'];
@@ -46,7 +49,7 @@ class Waiter {
 
   wake(): void {
     this.#leave();
-    this.#woken.abort();
+    this.#woken.abort(WOKEN);
   }
 
   cancel(): void {

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, type WakeListener, WaybillError } from '@waybill/core';
+import { type Clock, type Logger, Places, type WakeListener, WaybillError } from '@waybill/core';
 import type { Pool, PoolClient } from 'pg';
 import { Connections, type Queryable } from './connections.ts';
 import { loadDriver, typesOf } from './driver.ts';
@@ -88,7 +88,7 @@ class PostgresLink implements Link {
   readonly #listeners = new Set<WakeListener>();
   readonly #closing = new AbortController();
   readonly #serverClock: ServerClock | null;
-  readonly #calls = new Set<Promise<unknown>>();
+  readonly #calls = new Places<Promise<unknown>>();
   #closed: Promise<void> | null = null;
 
   constructor(parts: Parts) {
@@ -159,7 +159,7 @@ class PostgresLink implements Link {
     this.#closing.abort();
     this.#serverClock?.stop();
     await this.#listener?.close();
-    await Promise.allSettled(this.#calls);
+    await Promise.allSettled(this.#calls.all());
     const { pool, connections, ownsPool } = this.#parts;
     // Our own pool keeps its listeners: its last connections may break while they are being closed.
     if (ownsPool) return pool.end();
@@ -170,11 +170,11 @@ class PostgresLink implements Link {
   async #patiently<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     if (this.#closing.signal.aborted) throw new WaybillError('unavailable', 'The store is closed.');
     const call = this.#repeat(work, new Patience(this.#parts.patienceMs, this.#closing.signal));
-    this.#calls.add(call);
+    const place = this.#calls.add(call);
     try {
       return await call;
     } finally {
-      this.#calls.delete(call);
+      this.#calls.take(place);
     }
   }
 

@@ -7,10 +7,10 @@ create function {schema}.apply_v1(
   p_version int[], p_run int[], p_attempt int[], p_claim_id text[], p_worker_id text[], p_lease_ms bigint[],
   p_lease_until bigint[], p_outcome text[], p_timeout_ms bigint[], p_timeout_at bigint[], p_visibility_ms bigint[],
   p_enqueued_at bigint[], p_scheduled_at bigint[], p_started_at bigint[], p_finished_at bigint[],
-  p_expires_at bigint[], p_retry_delay_ms bigint[], p_errors json, p_error_type text[], p_error_code text[],
-  p_result json, p_dead boolean[], p_limit_key text[], p_holds_slot boolean[], p_workflow_id text[],
+  p_expires_at bigint[], p_retry_delay_ms bigint[], p_errors text, p_error_type text[], p_error_code text[],
+  p_result text, p_dead boolean[], p_limit_key text[], p_holds_slot boolean[], p_workflow_id text[],
   p_advance_pending boolean[], p_x_run int[], p_x_claim_id text[], p_x_version int[], p_x_next_at bigint[],
-  p_x_holds_slot boolean[], p_events json, p_event_counts int[], p_kept_events json, p_kept_counts int[], p_at bigint,
+  p_x_holds_slot boolean[], p_events text, p_event_counts int[], p_kept_events text, p_kept_counts int[], p_at bigint,
   p_wake text
 ) returns table (n int, repeated boolean, was smallint, held boolean)
 language plpgsql
@@ -60,18 +60,15 @@ begin
   with c as materialized (
     select
       *, state in (5, 7, 8) and not coalesce(advance_pending, false) as ends,
-      case when forgetful is not null and queue = any (forgetful) then kept_told else all_told end as told,
-      case when forgetful is not null and queue = any (forgetful) then kept_events else all_events end as events,
-      state = 5 and workflow_id is null and forgetful is not null and queue = any (forgetful) as is_forgotten
-    from rows from (
-      unnest(p_id), unnest(p_queue), unnest(p_place), unnest(p_state), unnest(p_ready), unnest(p_next_at),
-      unnest(p_version), unnest(p_run), unnest(p_attempt), unnest(p_claim_id), unnest(p_worker_id), unnest(p_lease_ms),
-      unnest(p_lease_until), unnest(p_outcome), unnest(p_timeout_ms), unnest(p_timeout_at), unnest(p_visibility_ms),
-      unnest(p_enqueued_at), unnest(p_scheduled_at), unnest(p_started_at), unnest(p_finished_at), unnest(p_expires_at),
-      unnest(p_retry_delay_ms), json_array_elements(p_errors), unnest(p_error_type), unnest(p_error_code),
-      json_array_elements(p_result), unnest(p_dead), unnest(p_limit_key), unnest(p_holds_slot), unnest(p_workflow_id),
-      unnest(p_advance_pending), json_array_elements(p_events), unnest(p_event_counts),
-      json_array_elements(p_kept_events), unnest(p_kept_counts), unnest(was_state), unnest(was_ended)
+      case when queue = any (forgetful) then kept_told else all_told end as told,
+      case when queue = any (forgetful) then kept_events else all_events end as events,
+      state = 5 and workflow_id is null and queue = any (forgetful) as is_forgotten
+    from unnest(
+      p_id, p_queue, p_place, p_state, p_ready, p_next_at, p_version, p_run, p_attempt, p_claim_id, p_worker_id,
+      p_lease_ms, p_lease_until, p_outcome, p_timeout_ms, p_timeout_at, p_visibility_ms, p_enqueued_at, p_scheduled_at,
+      p_started_at, p_finished_at, p_expires_at, p_retry_delay_ms, {schema}.lines_v1(p_errors), p_error_type,
+      p_error_code, {schema}.lines_v1(p_result), p_dead, p_limit_key, p_holds_slot, p_workflow_id, p_advance_pending,
+      {schema}.lines_v1(p_events), p_event_counts, {schema}.lines_v1(p_kept_events), p_kept_counts, was_state, was_ended
     ) as x (
       id, queue, place, state, ready, next_at, version, run, attempt, claim_id, worker_id, lease_ms, lease_until, outcome,
       timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at, started_at, finished_at, expires_at,
@@ -104,7 +101,7 @@ begin
     select
       p_tenant, id, place, finished_at, version, coalesce(run, 0), coalesce(attempt, 0), state, coalesce(dead, false),
       claim_id, worker_id, outcome, lease_ms, enqueued_at, started_at, expires_at, retry_delay_ms, error_type, error_code,
-      nullif(errors::text, 'null'), nullif(result::text, 'null')
+      errors, result
     from c where ends and not is_forgotten
     -- Of an end only one thing ever changes by itself.
     on conflict (tenant, id) do update set dead = excluded.dead
@@ -120,8 +117,8 @@ begin
       p_tenant, id, queue, place, next_at, version, coalesce(run, 0), coalesce(attempt, 0), state, ready,
       coalesce(holds_slot, false), coalesce(advance_pending, false), coalesce(dead, false), claim_id, worker_id, outcome,
       lease_ms, lease_until, timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at, started_at, finished_at,
-      expires_at, retry_delay_ms, limit_key, workflow_id, error_type, error_code, nullif(errors::text, 'null'),
-      nullif(result::text, 'null')
+      expires_at, retry_delay_ms, limit_key, workflow_id, error_type, error_code, errors,
+      result
     from c where not ends
     on conflict (tenant, id) do update set
       place = excluded.place, next_at = excluded.next_at, version = excluded.version, run = excluded.run,
@@ -141,7 +138,7 @@ begin
   ),
   s as (
     insert into {schema}.event_segments (at, count, body)
-    select p_at, sum(told), '[' || string_agg(substr(events::text, 2, length(events::text) - 2), ',') || ']'
+    select p_at, sum(told), '[' || string_agg(events, ',') || ']'
     from c where told > 0 having count(*) > 0
   )
   select array_agg(c.id) filter (where c.is_forgotten) into forgotten from c;

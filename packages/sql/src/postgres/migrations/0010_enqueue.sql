@@ -127,13 +127,14 @@ begin
         p_error_code => null, p_idempotency_key => case when v_key is not null then array[v_key] end,
         p_unique_key => null, p_limit_key => null, p_holds_slot => null, p_workflow_id => null, p_node => null,
         p_advance_pending => null,
-        p_spec => format('[{"args":%s,"meta":%s%s%s}]', args, coalesce(nullif((options -> 'meta')::text, 'null'), '{}'),
+        -- Line ends stand only between the words of JSON, never in them.
+        p_spec => replace(format('{"args":%s,"meta":%s%s%s}', args, coalesce(nullif((options -> 'meta')::text, 'null'), '{}'),
           case when v_attempts is not null then format(',"retry":{"max_attempts":%s}', v_attempts) end,
           case when v_delay is not null then
-            format(',"options":{"scheduled_at":"+PT%sS"}', trim_scale(v_delay / 1000.0)) end)::json,
+            format(',"options":{"scheduled_at":"+PT%sS"}', trim_scale(v_delay / 1000.0)) end), chr(10), ' '),
         p_new_queues => array[v_queue], p_at => v_now, p_event_queues => array[v_queue],
         p_event_forgettable => array[true], p_event_counts => array[1],
-        p_events => json_build_array(json_build_array(v_event)),
+        p_events => v_event::text,
         p_wake => case when v_due is null then json_build_array(v_queue)::text end
       );
       return v_id;
