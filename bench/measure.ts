@@ -9,7 +9,7 @@ import type { BenchStore, Host } from './stores/store.ts';
 
 /** What a system's process is started with, as a user would who wants it so: see docs/worker.md. */
 const FLAGS: Record<string, readonly string[]> = {
-  'waybill-lean': ['--max-semi-space-size=8', '--max-old-space-size=256', '--no-parallel-scavenge'],
+  'waybill-lean': ['--max-semi-space-size=4', '--max-old-space-size=256'],
 };
 
 const RUN_ONE = scriptAt('run-one');

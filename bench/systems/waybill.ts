@@ -7,7 +7,7 @@ const FAST = { concurrency: 100, prefetch: 300 };
 /** A claim costs a round trip and a commit there, so it pays to take several hundred at once. */
 const FAST_AFAR = { concurrency: 100, prefetch: 800 };
 /** Fewer jobs in hand are fewer objects that every collection has to look at. */
-const LEAN = { concurrency: 50, prefetch: 200 };
+const LEAN = { concurrency: 50, prefetch: 150 };
 const WAITING: JobState[] = ['available', 'active', 'retryable', 'pending'];
 
 const request = (payload: Payload, at?: Date) => ({

@@ -157,7 +157,7 @@ export interface Call {
   input: unknown;
 }
 
-export type ToThread = { open: ThreadOptions } | Call | { watch: boolean } | { close: true };
+export type ToThread = { open: ThreadOptions } | Call | { watch: boolean } | { close: true } | { end: true };
 
 export interface Answer {
   id: number;

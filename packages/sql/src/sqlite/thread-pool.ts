@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { ToThread } from './protocol.ts';
 
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
 
 /** Not the flags of the process, some of which a worker refuses. Node 22 still calls its SQLite experimental. */
 const FLAGS = ['--disable-warning=ExperimentalWarning'];
 
-const MOST_IDLE = 2;
-const idle = new Set<Worker>();
+/** A thread that does nothing costs some 20 MB. */
+const IDLE_MS = 1_000;
+const idle = new Map<Worker, NodeJS.Timeout>();
 
 /**
  * A thread without a database, one that was used before if there is one. Where stores come and go, as in tests, this
@@ -15,30 +17,39 @@ const idle = new Set<Worker>();
  * V8 abort the whole of it (`Check failed: jit_page.has_value()`, seen in Node 24 by others too).
  */
 export function takeThread(): Worker {
-  const [used] = idle;
+  const [used] = idle.keys();
   if (used === undefined) return start();
-  idle.delete(used);
+  leave(used);
   return used;
 }
 
 /** Its database is closed and nobody listens to it. */
 export function giveBack(thread: Worker): void {
   thread.unref();
-  if (idle.size >= MOST_IDLE) return void thread.terminate();
-  idle.add(thread);
+  idle.set(thread, setTimeout(() => end(thread), IDLE_MS).unref());
 }
 
 export async function endIdleThreads(): Promise<void> {
-  const threads = [...idle];
+  const threads = [...idle.keys()];
   const gone = threads.map((thread) => once(thread, 'exit'));
-  for (const thread of threads) void thread.terminate();
+  for (const thread of threads) end(thread);
   await Promise.all(gone);
+}
+
+function end(thread: Worker): void {
+  leave(thread);
+  thread.postMessage({ end: true } satisfies ToThread);
+}
+
+function leave(thread: Worker): void {
+  clearTimeout(idle.get(thread));
+  idle.delete(thread);
 }
 
 function start(): Worker {
   const thread = new Worker(ENTRY, { name: 'waybill-sqlite', execArgv: FLAGS });
   // One that dies while it has nothing to do is missed by nobody.
-  thread.on('exit', () => idle.delete(thread));
+  thread.on('exit', () => leave(thread));
   thread.on('error', () => {});
   return thread;
 }

@@ -32,6 +32,7 @@ function listen(port: MessagePort): void {
   const post = (message: FromThread) => port.postMessage(message);
   let served: Promise<Served | null> = Promise.resolve(null);
   port.on('message', async (message: ToThread) => {
+    if ('end' in message) return port.close();
     if ('open' in message) {
       served = serve(message.open, post).catch((error: unknown) => {
         post({ failure: failureOf(error, message.open.path) });
