@@ -15,6 +15,8 @@ interface ClaimParts
   /** Rings when `room`, `pause` or `stopping` may have changed. */
   changed: Bell;
   take(leases: readonly Lease[]): void;
+  /** So many more are asked for, or fewer. */
+  asking(count: number): void;
 }
 
 /** Asks for as many jobs as there is room for, over and over, patient with a server that is away. */
@@ -30,7 +32,9 @@ export async function claimLoop(parts: ClaimParts): Promise<void> {
     }
     const signal = AbortSignal.any([stopping, parts.pause()]);
     try {
-      take(await claim(parts, claimId, count, signal));
+      parts.asking(count);
+      const leases = await claim(parts, claimId, count, signal).finally(() => parts.asking(-count));
+      take(leases);
       claimId = randomUUID();
       if (failures > 0) logger.info({ failures }, 'The server answers again.');
       failures = 0;
