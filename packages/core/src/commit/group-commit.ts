@@ -83,6 +83,8 @@ export class GroupCommit<In, Out> {
 
   #take(): Waiting<In, Out>[] {
     const { maxItems, sizeOf, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
+    // One alone goes whatever its size, and a call of a thousand jobs is nearly always alone.
+    if (this.#queue.length === 1) return this.#queue.splice(0, 1);
     let bytes = 0;
     let count = 0;
     while (count < this.#queue.length && count < maxItems) {

@@ -11,7 +11,7 @@ import { wavesOf } from './waves.ts';
 export async function insert(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
   const answers: InsertAnswer[] = groups.map(() => ({ status: 'inserted', jobs: [] }));
   for (const wave of wavesOf(groups, keysOf)) {
-    const [plain, guarded] = [wave.filter((i) => isPlain(groups[i]!)), wave.filter((i) => !isPlain(groups[i]!))];
+    const { plain = [], guarded = [] } = Object.groupBy(wave, (i) => (isPlain(groups[i]!) ? 'plain' : 'guarded'));
     const tasks = [...Map.groupBy(plain, (i) => tenantOf(groups[i]!)).values()].map(async (part) => {
       const found = await insertPlain(
         base,
@@ -32,9 +32,18 @@ export async function insert(base: Base, groups: readonly InsertGroup[]): Promis
     await Promise.all(tasks);
   }
   const stored = answers.flatMap((answer) => (answer.status === 'inserted' ? answer.jobs : []));
-  for (const { tenant, queue } of stored) base.knownQueues.add(keyOf(tenant, queue));
+  noteQueues(base, stored);
   base.bell.ready(stored);
   return answers;
+}
+
+/** Neighbours nearly always have the same queue, so that its name is made and looked up once. */
+function noteQueues({ knownQueues }: Base, stored: readonly Job[]): void {
+  let last: Job | undefined;
+  for (const job of stored) {
+    if (job.queue !== last?.queue || job.tenant !== last.tenant) knownQueues.add(keyOf(job.tenant, job.queue));
+    last = job;
+  }
 }
 
 const tenantOf = ({ jobs }: InsertGroup): string => jobs[0]?.job.tenant ?? '';
@@ -61,13 +70,8 @@ function isPlain({ jobs, edges, workflow }: InsertGroup): boolean {
 
 /** Whether two jobs of a group have the same id or idempotency key. */
 function repeatsItself(jobs: readonly NewJob[]): boolean {
-  const [ids, keys] = [new Set<string>(), new Set<string>()];
-  for (const { job } of jobs) {
-    if (ids.has(job.id) || (job.idempotencyKey !== null && keys.has(job.idempotencyKey))) return true;
-    ids.add(job.id);
-    if (job.idempotencyKey !== null) keys.add(job.idempotencyKey);
-  }
-  return false;
+  const keys = jobs.flatMap(({ job }) => (job.idempotencyKey === null ? [] : [job.idempotencyKey]));
+  return new Set(jobs.map(({ job }) => job.id)).size < jobs.length || new Set(keys).size < keys.length;
 }
 
 /** Tries without looking first: what is there already makes it fail, and only then somebody looks. */
