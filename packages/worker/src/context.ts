@@ -12,7 +12,10 @@ import {
 import type { RunControl } from './execute/run-control.ts';
 import { RunReports, type RunReportsParts } from './run-reports.ts';
 
-/** What a handler is given besides its input. */
+/**
+ * What a handler is given besides its input. May be taken apart, `async (input, { signal, progress }) => ..`; a copy by
+ * `{ ...context }` has the facts only, not the functions.
+ */
 export interface TaskContext {
   readonly job: Job;
   /** From 1; snoozed and handed-back runs do not count. */
