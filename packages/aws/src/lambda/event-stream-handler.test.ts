@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { engine, type LoggedEvent, silentLogger } from '@waybill/core';
 import { aJob, settleChange, TestClock } from '@waybill/core/testing';
 import type { Context, DynamoDBRecord, DynamoDBStreamHandler } from 'aws-lambda';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { fits } from '../cloud/event-pattern.ts';
 import { confirmedBy } from '../dynamodb/keys.ts';
 import { dynamoStore } from '../dynamodb/store.ts';
 import { canRun, useLocalDynamo } from '../dynamodb/testing/bench.ts';
@@ -134,6 +136,20 @@ describe.skipIf(!canRun)('a function at the stream of the table (skipped: needs 
     const again = { batchItemFailures: [{ itemIdentifier: first }] };
     expect([await handler({ Records: records }), await handler({ Records: records })]).toEqual([again, again]);
     expect(opened).toBe(2);
+  });
+
+  it('the filter of docs/aws.md lets the log through, and no row', async () => {
+    const page = readFileSync(new URL('../../../../docs/aws.md', import.meta.url), 'utf8');
+    const filter: unknown = JSON.parse(/^\{ "dynamodb": .*$/m.exec(page)![0]);
+    const { stream, work } = await open();
+    await work(2);
+    const records = await stream.read();
+    const passed = records.filter((record) => fits(filter, record));
+    const confirmed = confirmations(records);
+    expect(confirmations(passed)).toEqual(confirmed);
+    // Each confirmation comes with its segment.
+    expect(passed).toHaveLength(2 * confirmed.length);
+    expect(records.length).toBeGreaterThan(passed.length);
   });
 
   it('what has expired meanwhile is noted and passed over', async () => {
