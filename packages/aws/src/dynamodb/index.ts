@@ -1,4 +1,4 @@
 export type { Check } from '../doctor/check.ts';
 export { type ExamineOptions, examineDynamo, hasTable } from './doctor.ts';
 export type { DynamoOptions, DynamoRetention, DynamoShards } from './settings.ts';
-export { dynamoStore } from './store.ts';
+export { type DynamoStore, dynamoStore } from './store.ts';

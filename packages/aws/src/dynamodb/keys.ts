@@ -81,6 +81,11 @@ export const bucketPk = (bucket: number): string => `LOG#${bucket}`;
 export const positionSk = (position: number): string => String(position).padStart(POSITIONS.digits, '0');
 /** Sorts right behind the segment that it confirms. */
 export const confirmSk = (position: number): string => `${positionSk(position)}c`;
+/** The segment that the item of this key confirms; null: it is an item of another kind. */
+export function confirmedBy({ pk, sk }: Key): number | null {
+  const position = Number.parseInt(sk, 10);
+  return pk === bucketPk(bucketOf(position)) && sk === confirmSk(position) ? position : null;
+}
 
 export const listPartition = (tenant: string, queue: string, shard: number): string => sharded(shard, tenant, queue);
 export const readyPartition = (tenant: string, queue: string, shard: number): string => sharded(shard, tenant, queue);

@@ -67,32 +67,48 @@ export async function readEvents(base: Base, { after, filter = {}, limit }: Even
   return { ...page, atEnd: last >= head.newest };
 }
 
+/** What a segment tells; null: it has expired, or nobody has confirmed it yet. */
+export async function confirmedEvents(base: Base, position: number): Promise<LoggedEvent[] | null> {
+  const [segment] = await readBucket(base, position, position);
+  const { item, confirmed } = segment!;
+  if (!item || !confirmed || isGone(item, base.settings.clock.now())) return null;
+  return withCursors(trueOnes(decodeEntries(item['b'] as string), lostIn(confirmed)), position);
+}
+
 const placeAt = (start: Position, segment: number): Position =>
   segment === start.segment ? start : { segment, index: 0 };
 
 /** Adds what the filter lets through; true when the page has all it can hold. */
 function isFull(
   page: EventPage,
-  events: readonly JobEvent[],
+  told: readonly JobEvent[],
   from: Position,
   filter: EventFilter,
   limit: number,
   head: Head,
 ): boolean {
+  const events = withCursors(told, from.segment);
   for (let index = from.index; index < events.length; index++) {
     const event = events[index]!;
     if (!eventMatches(event, filter)) continue;
-    const isLast = index === events.length - 1;
-    const next = isLast ? { segment: from.segment + 1, index: 0 } : { segment: from.segment, index: index + 1 };
-    const logged: LoggedEvent = { ...event, cursor: formatCursor(next) };
-    page.events.push(logged);
-    page.cursor = logged.cursor;
-    page.atEnd = isLast && from.segment === head.newest;
+    page.events.push(event);
+    page.cursor = event.cursor;
+    page.atEnd = index === events.length - 1 && from.segment === head.newest;
     if (page.events.length >= limit) return true;
   }
   page.atEnd = true;
   return false;
 }
+
+/** Behind the last event of a segment the next segment begins. */
+const withCursors = (events: readonly JobEvent[], segment: number): LoggedEvent[] =>
+  events.map((event, index) => {
+    const isLast = index === events.length - 1;
+    return {
+      ...event,
+      cursor: formatCursor(isLast ? { segment: segment + 1, index: 0 } : { segment, index: index + 1 }),
+    };
+  });
 
 async function readHead({ db }: Base): Promise<Head> {
   const item = (await db.get(headKey)) ?? {};

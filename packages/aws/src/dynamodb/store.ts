@@ -18,6 +18,7 @@ import type {
   JobKey,
   JobQuery,
   LimitStore,
+  LoggedEvent,
   OpeningQuery,
   Page,
   PruneAnswer,
@@ -41,7 +42,7 @@ import { extend } from './extend.ts';
 import { insert } from './insert.ts';
 import { count, list } from './list.ts';
 import { Locks } from './locks.ts';
-import { forgetOldSegments } from './log.ts';
+import { confirmedEvents, forgetOldSegments } from './log.ts';
 import { LogWriter, ORPHANED_AFTER_MS } from './log-writer.ts';
 import { openClient } from './open-client.ts';
 import { opensAt } from './opens-at.ts';
@@ -71,7 +72,7 @@ const CAPABILITIES: StoreCapabilities = {
 };
 
 /** A store in one DynamoDB table. Any number of processes may share it. */
-export async function dynamoStore(options: DynamoOptions): Promise<Store> {
+export async function dynamoStore(options: DynamoOptions): Promise<DynamoStore> {
   const settings = settingsOf(options);
   const { sdk, client, close } = await openClient(options);
   await ensureTable(sdk, client, settings);
@@ -81,7 +82,7 @@ export async function dynamoStore(options: DynamoOptions): Promise<Store> {
   return new DynamoStore({ db, settings, log, queues, locks: new Locks(), wakes: new Wakes() }, close);
 }
 
-class DynamoStore implements Store {
+export class DynamoStore implements Store {
   readonly capabilities: StoreCapabilities;
   readonly clock: Clock;
   readonly events: EventLog;
@@ -148,6 +149,11 @@ class DynamoStore implements Store {
 
   due(query: DueQuery): Promise<DueAnswer> {
     return due(this.#base, query);
+  }
+
+  /** For readers of the table's stream: what a segment of the log tells; null when it is not kept any more. */
+  confirmedEvents(position: number): Promise<LoggedEvent[] | null> {
+    return confirmedEvents(this.#base, position);
   }
 
   /** Rows and events expire by themselves; what is left to do is to note how far the log has. */

@@ -23,6 +23,9 @@ const KEYS: readonly [name: string, type: 'S' | 'N'][] = [
 /** The attribute by which DynamoDB removes what is over. */
 export const EXPIRES = 'x';
 
+/** Keys would do for our own handler; whoever else reads the stream finds the items in it. */
+export const STREAM_VIEW = 'NEW_IMAGE';
+
 const LOOK_EVERY_MS = 500;
 const LONGEST_WAIT_MS = 120_000;
 
@@ -68,6 +71,8 @@ async function create(sdk: Sdk, client: Client, TableName: string): Promise<stri
         BillingMode: 'PAY_PER_REQUEST',
         AttributeDefinitions: KEYS.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
         KeySchema: key('pk', 'sk'),
+        // Nobody pays for a stream that nobody reads.
+        StreamSpecification: { StreamEnabled: true, StreamViewType: STREAM_VIEW },
         GlobalSecondaryIndexes: INDEXES.map(({ name, hash, range }) => ({
           IndexName: name,
           KeySchema: key(hash, range),

@@ -12,11 +12,29 @@ export interface SqsEvent {
   Records: SqsRecord[];
 }
 
+/** One change of a table, as its stream tells it. */
+export interface StreamRecord {
+  eventName?: 'INSERT' | 'MODIFY' | 'REMOVE' | undefined;
+  dynamodb?:
+    | {
+        Keys?: Record<string, { S?: string | undefined }> | undefined;
+        SequenceNumber?: string | undefined;
+      }
+    | undefined;
+}
+
+export interface StreamEvent {
+  Records: StreamRecord[];
+}
+
 export interface LambdaContext {
   getRemainingTimeInMillis(): number;
 }
 
-/** Messages that shall come again; SQS deletes the others. The event source must have `ReportBatchItemFailures`. */
+/**
+ * What shall come again: messages, the others of which SQS deletes; or of a stream the first record, and all behind it.
+ * The event source must have `ReportBatchItemFailures`.
+ */
 export interface BatchResponse {
   batchItemFailures: { itemIdentifier: string }[];
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, vi } from 'vitest';
 import { hasJava, type LocalDynamo, localClient, startLocalDynamo } from '../../testing/local-dynamo.ts';
 import type { Client } from '../sdk.ts';
 import type { DynamoOptions } from '../settings.ts';
-import { dynamoStore } from '../store.ts';
+import { type DynamoStore, dynamoStore } from '../store.ts';
 
 /** Skipped only where Java is missing, and that nobody accepts in CI. */
 export const canRun = hasJava || process.env['CI'] === 'true';
@@ -27,7 +27,9 @@ export function useLocalDynamo() {
   });
 
   const newTable = (): string => `waybill-${randomUUID()}`;
-  const open = async (options: Partial<DynamoOptions> & { clock?: TestClock } = {}): Promise<StoreUnderTest> => {
+  const open = async (
+    options: Partial<DynamoOptions> & { clock?: TestClock } = {},
+  ): Promise<StoreUnderTest & { store: DynamoStore }> => {
     const { table = newTable(), clock = new TestClock() } = options;
     const store = await dynamoStore({ client: client!, ...options, table, clock });
     const close = async () => {
@@ -37,5 +39,5 @@ export function useLocalDynamo() {
     return { store, clock, close };
   };
   const factory: StoreFactory = () => open();
-  return { open, factory, newTable, client: (): Client => client! };
+  return { open, factory, newTable, client: (): Client => client!, endpoint: (): string => server!.endpoint };
 }

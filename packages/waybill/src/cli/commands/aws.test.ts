@@ -80,7 +80,7 @@ describe.skipIf(!canRun)('the command on the local cloud (skipped: needs Java 17
       ok    table        first is active, paid per request, about N items, 1 MiB
       ok    indexes      list, due, ready are active
       ok    expiry       DynamoDB removes what is old
-      ok    stream       off, and not needed: events are read from the table
+      ok    stream       on, NEW_IMAGE
       ok    permissions  all that the store does is allowed
       ok    clock        as AWS has it
       ok    sqs          SQS answers in N ms
