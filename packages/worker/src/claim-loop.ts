@@ -15,8 +15,6 @@ interface ClaimParts
   /** Rings when `room`, `pause` or `stopping` may have changed. */
   changed: Bell;
   take(leases: readonly Lease[]): void;
-  /** How many jobs are asked for by claims on their way. */
-  asked(): number;
   /** So many more are asked for, or fewer. */
   asking(count: number): void;
 }
@@ -33,20 +31,14 @@ export async function claimLoop(parts: ClaimParts): Promise<void> {
       continue;
     }
     const signal = AbortSignal.any([stopping, parts.pause()]);
-    // One that waits for jobs to come is enough; beside it, only what is there already is of use.
-    const isBeside = parts.asked() > 0;
-    parts.asking(count);
     try {
-      const leases = await claim(isBeside ? { ...parts, waitMs: 0 } : parts, claimId, count, signal);
-      // In one go with the take, so that nobody finds room in between.
-      parts.asking(-count);
+      parts.asking(count);
+      const leases = await claim(parts, claimId, count, signal).finally(() => parts.asking(-count));
       take(leases);
-      while (isBeside && leases.length === 0 && parts.asked() > 0 && !stopping.aborted) await changed.wait();
       claimId = randomUUID();
       if (failures > 0) logger.info({ failures }, 'The server answers again.');
       failures = 0;
     } catch (error) {
-      parts.asking(-count);
       if (signal.aborted) {
         take(await recover(parts, claimId, count));
         claimId = randomUUID();

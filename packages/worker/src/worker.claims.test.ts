@@ -49,36 +49,6 @@ describe('claiming', () => {
     expect(Math.max(...counts.map((count) => count ?? 0))).toBeGreaterThan(4);
   });
 
-  it('with a very large stock has two claims on their way, of together no more than there is room, and one when idle', async () => {
-    const { work, add, happened, jobs } = bench();
-    const quick = task('quick.one', { run: () => 1 });
-    const added = await Promise.all(Array.from({ length: 1_500 }, () => add(quick)));
-    let asked = 0;
-    let claims = 0;
-    let [calls, mostAsked] = [0, 0];
-    const beside = gate();
-    const claim = async (call: ClaimCall) => {
-      asked += call.count!;
-      claims += 1;
-      calls += 1;
-      mostAsked = Math.max(mostAsked, asked);
-      if (claims === 2) beside.open();
-      // The second call is answered only when there is another one beside it.
-      if (calls === 2) await beside.opened;
-      const leases = await jobs.claim(call);
-      asked -= call.count!;
-      claims -= 1;
-      return leases;
-    };
-    work([quick], { concurrency: 10, prefetch: 600, jobs: { ...jobs, claim } });
-    for (const { id } of added) await happened(id, 'job.completed');
-    await beside.opened;
-    expect(mostAsked).toBeLessThanOrEqual(610);
-    expect(claims).toBe(1);
-    await happened((await add(quick)).id, 'job.completed');
-    expect(claims).toBe(1);
-  });
-
   it('takes the queues of its tasks, in order', async () => {
     const { jobs, work } = bench();
     const seen = gate<ClaimCall>();

@@ -89,10 +89,8 @@ export class Worker {
       claimLoop({
         ...this.#options,
         room: () => this.#room(),
-        asked: () => this.#asked,
         asking: (count) => {
           this.#asked += count;
-          this.#changed.ring();
         },
         pause: () => this.#pause.signal,
         stopping: this.#stopping.signal,
