@@ -15,8 +15,6 @@ interface ClaimParts
   /** Rings when `room`, `pause` or `stopping` may have changed. */
   changed: Bell;
   take(leases: readonly Lease[]): void;
-  /** So many more are asked for, or fewer. */
-  asking(count: number): void;
 }
 
 /** Asks for as many jobs as there is room for, over and over, patient with a server that is away. */
@@ -32,9 +30,7 @@ export async function claimLoop(parts: ClaimParts): Promise<void> {
     }
     const signal = AbortSignal.any([stopping, parts.pause()]);
     try {
-      parts.asking(count);
-      const leases = await claim(parts, claimId, count, signal).finally(() => parts.asking(-count));
-      take(leases);
+      take(await claim(parts, claimId, count, signal));
       claimId = randomUUID();
       if (failures > 0) logger.info({ failures }, 'The server answers again.');
       failures = 0;

@@ -15,8 +15,6 @@ import { type SettleParts, settleRun } from './settle-run.ts';
 /** While runs take longer than this on average, jobs claimed ahead would only wait here. */
 const AHEAD_BELOW_MS = 1_000;
 const LARGE_STOCK = 32;
-/** To claim so many takes as long as to run the half that is left, so there are two claims on their way. */
-const VERY_LARGE_STOCK = 500;
 /** Weight of the newest run in the average. */
 const NEWEST = 0.1;
 /** How long a settle may take before it is made again. */
@@ -43,9 +41,7 @@ export class Worker {
   /** Runs that were begun or are being handed back, and not settled yet. */
   #underWay = 0;
   #meanRunMs = Number.POSITIVE_INFINITY;
-  #claims: Promise<unknown> | undefined;
-  /** Jobs that claims on their way may bring. */
-  #asked = 0;
+  #claims: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
   #tellEnded: () => void = () => {};
   /** Resolves when the worker has stopped, by `stop` or because the server told it to. */
@@ -85,19 +81,14 @@ export class Worker {
     logger.info({ worker: this.id, queues, tasks: [...tasks.keys()], concurrency }, 'The worker starts.');
     this.#heartbeat.start();
     this.#lossWatch.start();
-    const loop = () =>
-      claimLoop({
-        ...this.#options,
-        room: () => this.#room(),
-        asking: (count) => {
-          this.#asked += count;
-        },
-        pause: () => this.#pause.signal,
-        stopping: this.#stopping.signal,
-        changed: this.#changed,
-        take: (leases) => this.#take(leases),
-      });
-    this.#claims = Promise.all(this.#ahead() >= VERY_LARGE_STOCK ? [loop(), loop()] : [loop()]);
+    this.#claims = claimLoop({
+      ...this.#options,
+      room: () => this.#room(),
+      pause: () => this.#pause.signal,
+      stopping: this.#stopping.signal,
+      changed: this.#changed,
+      take: (leases) => this.#take(leases),
+    });
     return this;
   }
 
@@ -142,16 +133,15 @@ export class Worker {
   }
 
   /**
-   * How many jobs to claim now. A good part of a large stock is used up first: few large claims cost less than many small.
+   * How many jobs to claim now. Half of a large stock is used up first: few large claims cost less than many small.
    * Runs that are only being settled need no handler any more, but a server that is slow to settle gets no more work.
    */
   #room(): number {
     const ahead = this.#ahead();
     const whole = this.#options.concurrency + ahead;
-    const busy = this.#running + this.#waiting.length + this.#asked;
-    const room = whole - busy;
-    if (ahead >= LARGE_STOCK && room < ahead / (ahead >= VERY_LARGE_STOCK ? 3 : 2)) return 0;
-    return this.#held.size + this.#asked - busy > whole ? 0 : Math.min(room, MAX_CLAIM);
+    const busy = this.#running + this.#waiting.length;
+    if (ahead >= LARGE_STOCK && this.#waiting.length > ahead / 2) return 0;
+    return this.#held.size - busy > whole ? 0 : Math.min(whole - busy, MAX_CLAIM);
   }
 
   #ahead(): number {
