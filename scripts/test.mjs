@@ -1,6 +1,7 @@
-// Runs the tests. When Node itself crashes in the process of a test file (seen rarely: a SIGSEGV or SIGTRAP where the
-// SQLite store's threads come and go), and no test has failed, those files are run again, at most three times, and it is said so. A
-// failed test is never repeated.
+// Runs the tests. When V8 itself aborts in the process of a test file, and no test has failed, that file is run again, at
+// most three times, and it is said so. It was seen where threads come and go by the hundred (`Check failed:
+// jit_page.has_value()`, nodejs/node issue 64500 tells of the same); since the SQLite store uses its threads again, not any
+// more. A failed test is never repeated.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
