@@ -1,7 +1,7 @@
+import { clientSettings } from '../client-settings.ts';
 import { type Client, loadSdk, type Sdk } from './sdk.ts';
 import type { DynamoOptions } from './settings.ts';
 
-const CONNECT_MS = 2000;
 /** Shorter than a writer's patience with the log: no request takes effect after it was given up for long. */
 const REQUEST_MS = 4000;
 const SOCKETS = 128;
@@ -11,16 +11,9 @@ export async function openClient(options: DynamoOptions): Promise<{ sdk: Sdk; cl
   const sdk = await loadSdk();
   if (options.client) return { sdk, client: options.client, close: () => {} };
   const client = new sdk.DynamoDBClient({
-    ...(options.region !== undefined && { region: options.region }),
-    ...(options.endpoint !== undefined && { endpoint: options.endpoint }),
+    ...clientSettings(options, { requestMs: REQUEST_MS, sockets: SOCKETS }),
     // The store has patience of its own, and must know what it repeats.
     maxAttempts: 1,
-    requestHandler: {
-      connectionTimeout: CONNECT_MS,
-      requestTimeout: REQUEST_MS,
-      httpAgent: { maxSockets: SOCKETS },
-      httpsAgent: { maxSockets: SOCKETS },
-    },
   });
   return { sdk, client, close: () => client.destroy() };
 }

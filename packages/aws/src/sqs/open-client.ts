@@ -1,7 +1,7 @@
+import { clientSettings } from '../client-settings.ts';
 import { type Client, loadSdk, type Sdk } from './sdk.ts';
 import type { SqsOptions } from './settings.ts';
 
-const CONNECT_MS = 2_000;
 /** Longer than the longest long poll. */
 const REQUEST_MS = 30_000;
 /** Every queue that is waited for holds a connection. */
@@ -12,15 +12,9 @@ export async function openClient(options: SqsOptions): Promise<{ sdk: Sdk; clien
   const sdk = await loadSdk();
   if (options.client) return { sdk, client: options.client, close: () => {} };
   const client = new sdk.SQSClient({
-    ...(options.region !== undefined && { region: options.region }),
+    ...clientSettings(options, { requestMs: REQUEST_MS, sockets: SOCKETS }),
     // Emulators answer with addresses that only they understand, so a given endpoint beats the queue's address.
-    ...(options.endpoint !== undefined && { endpoint: options.endpoint, useQueueUrlAsEndpoint: false }),
-    requestHandler: {
-      connectionTimeout: CONNECT_MS,
-      requestTimeout: REQUEST_MS,
-      httpAgent: { maxSockets: SOCKETS },
-      httpsAgent: { maxSockets: SOCKETS },
-    },
+    ...(options.endpoint !== undefined && { useQueueUrlAsEndpoint: false }),
   });
   return { sdk, client, close: () => client.destroy() };
 }

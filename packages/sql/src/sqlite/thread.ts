@@ -41,7 +41,10 @@ function listen(port: MessagePort): void {
       return;
     }
     // In the order in which they came: whoever waits for the same promise goes on in that order.
-    const store = await served;
+    const serving = served;
+    // Whatever comes after it finds no store.
+    if ('close' in message) served = Promise.resolve(null);
+    const store = await serving;
     if ('close' in message) {
       await store?.close();
       post({ closed: true });
