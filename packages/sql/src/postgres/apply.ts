@@ -1,5 +1,5 @@
 import { type ApplyAnswer, type Change, JOB_STATES, type Job } from '@waybill/core';
-import { type Base, keyOf } from './base.ts';
+import { type Base, isDuplicate, keyOf } from './base.ts';
 import { readyQueues } from './bell.ts';
 import { applyColumns, finishParameters, isPlainEnd } from './columns.ts';
 import { isUnclaimed, LimitBook } from './limit-book.ts';
@@ -73,7 +73,8 @@ async function finish(base: Base, changes: readonly Change[]): Promise<ApplyAnsw
     await base.link.query(base.sql.finish, finishParameters(changes[0]!.job.tenant, changes));
     return changes.map(() => APPLIED);
   } catch (error) {
-    if (error instanceof Error && codeOf(error.cause) === NOT_ALL_RUN) return applyPlain(base, changes);
+    const isRefused = isDuplicate(error) || (error instanceof Error && codeOf(error.cause) === NOT_ALL_RUN);
+    if (isRefused) return applyPlain(base, changes);
     throw error;
   }
 }

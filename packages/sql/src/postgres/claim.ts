@@ -52,6 +52,7 @@ async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promis
     textArray(requests.map(({ workerId }) => workerId)),
     plainArray(requests.map(({ limit }) => limit)),
     plainArray(requests.map(({ leaseMs }) => leaseMs)),
+    base.bundleFrom,
     now,
   ]);
   const jobs = inOrder(queues, await placed(base, tenant, rows));

@@ -101,11 +101,13 @@ export function isPlainEnd({ expect, job, ownsKey }: Change): boolean {
 
 export function finishParameters(tenant: string, changes: readonly Change[]): Parameter[] {
   const jobs = changes.map(({ job }) => job);
+  const claims = [...new Set(changes.map(({ expect }) => (expect.by === 'lease' ? expect.claimId : '')))];
   return [
     tenant,
     plainColumn(jobs, (job) => job.id),
     sharedPlain(changes, ({ expect }) => (expect.by === 'lease' ? expect.run : null)),
-    textColumn(changes, ({ expect }) => (expect.by === 'lease' ? expect.claimId : null)),
+    textArray(claims),
+    sharedPlain(changes, ({ expect }) => (expect.by === 'lease' ? claims.indexOf(expect.claimId) + 1 : null)),
     sharedPlain(jobs, (job) => stateCode(job.state)),
     sharedPlain(jobs, (job) => job.version),
     sharedText(jobs, (job) => job.outcome),

@@ -4,10 +4,11 @@ import { type CronCells, cronOf } from './crons.ts';
 import { LimitBook } from './limit-book.ts';
 import { fromRow, type Row } from './rows.ts';
 
-/** First lets in what a rate held up, so that it is answered as it is then. */
+/** First lets in what a rate held up and opens bundles that are over, so that all is answered as it is then. */
 export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnswer> {
   const { link, sql } = base;
   const admitted = await admitDue(base, now, limit);
+  await link.query(sql['bundles-due'], [now]);
   const rows = await link.query<Row>(sql.due, [now, limit]);
   const crons = await link.query<CronCells>(sql['crons-due'], [now, limit]);
   const [moments] = await link.query<(number | null)[]>(sql['due-after'], [rows.length, crons.length]);

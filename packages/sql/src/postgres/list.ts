@@ -55,7 +55,7 @@ class Values {
 }
 
 interface Source {
-  view: 'live_jobs' | 'ended_jobs';
+  view: 'live_jobs' | 'bundled_jobs' | 'ended_jobs';
   where: string[];
 }
 
@@ -72,6 +72,7 @@ function sourcesOf({ states, dead }: JobFilter): Source[] {
   if (!states)
     return [
       { view: 'live_jobs', where: [] },
+      { view: 'bundled_jobs', where: [] },
       { view: 'ended_jobs', where: [] },
     ];
   return JOB_STATES.filter((state) => states.includes(state)).flatMap(sourcesOfState);
@@ -81,6 +82,7 @@ function sourcesOfState(state: JobState): Source[] {
   const isState = `state = ${stateCode(state)}`;
   const isDue = state === 'scheduled' || state === 'retryable' || state === 'active';
   const living: Source = { view: 'live_jobs', where: isDue ? [isState, 'next_at is not null'] : [isState] };
+  if (state === 'active') return [living, { view: 'bundled_jobs', where: [] }];
   return isFinished(state) ? [living, { view: 'ended_jobs', where: [isState] }] : [living];
 }
 

@@ -102,7 +102,8 @@ async function isKept(link: Link, from: Queryable, { name, from: begin, to }: Da
   const text = `select
     exists (select 1 from {schema}.job_ends_${name} where finished_at >= $1 and not dead)
     or exists (select 1 from {schema}.job_ends_${name} where finished_at >= $2 and dead)
-    or exists (select 1 from {schema}.jobs_live where id >= $3::uuid and id < $4::uuid)`;
+    or exists (select 1 from {schema}.jobs_live where id >= $3::uuid and id < $4::uuid)
+    or exists (select 1 from {schema}.bundles where last_id >= $3::uuid and first_id < $4::uuid)`;
   const { finishedBefore, deadBefore } = expiry;
   const [row] = await from.query<[boolean]>(link.sql(text), [
     finishedBefore,

@@ -33,5 +33,10 @@ afterAll(async () => {
 });
 
 testStore('postgres', () => open());
+testStore('postgres, all runs in bundles', () => open({ bundleFrom: 1 }));
 // The model keeps to the retention exactly.
 testStoreAgainstModel('postgres', () => open({ pruneLagMs: 0 }), { runs: 25, timeLimitMs: 40_000 });
+testStoreAgainstModel('postgres, all runs in bundles', () => open({ pruneLagMs: 0, bundleFrom: 1 }), {
+  runs: 25,
+  timeLimitMs: 40_000,
+});

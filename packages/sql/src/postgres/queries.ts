@@ -4,6 +4,8 @@ import { COLUMNS } from './rows.ts';
 export const QUERY_NAMES = [
   'admit',
   'apply',
+  'bundles-due',
+  'bundles-open',
   'children-free',
   'children-waiting',
   'claim',

@@ -33,6 +33,7 @@ const request = (options: JobRequest['options'] = {}, args: JobRequest['args'] =
 async function traces({ url, schema }: Bench): Promise<unknown[]> {
   const tables = [
     'jobs_live',
+    'bundles',
     'job_bodies',
     'event_segments',
     'idempotency_keys',

@@ -1,11 +1,12 @@
-import type { InsertGroup, StoreWithin, Transaction } from '@waybill/core';
+import type { Change, InsertGroup, StoreWithin, Transaction } from '@waybill/core';
 import { apply } from './apply.ts';
-import { textArray } from './arrays.ts';
+import { plainArray, textArray } from './arrays.ts';
 import { type Base, keyOf } from './base.ts';
 import { payloadOf } from './bell.ts';
 import { get } from './get.ts';
 import { insertGuarded } from './insert-guarded.ts';
 import { linkWithin } from './link/within.ts';
+import { isId } from './rows.ts';
 
 /** The store from inside of a transaction of somebody else. */
 export function storeWithin(base: Base, transaction: Transaction): StoreWithin {
@@ -19,8 +20,22 @@ export function storeWithin(base: Base, transaction: Transaction): StoreWithin {
       return answers;
     },
     get: (keys) => get(inside, keys),
-    apply: (changes) => apply(inside, changes),
+    apply: async (changes) => {
+      await openBundles(base, changes);
+      return apply(inside, changes);
+    },
   };
+}
+
+/**
+ * By a connection of our own: ended inside of the transaction, a run would keep the lock of its whole bundle, and who
+ * wants to extend the lease of another run of it would wait until the caller commits.
+ */
+async function openBundles({ link, sql }: Base, changes: readonly Change[]): Promise<void> {
+  const ids = changes.map(({ job }) => job.id).filter(isId);
+  for (const tenant of new Set(changes.map(({ job }) => job.tenant))) {
+    await link.query(sql['bundles-open'], [tenant, plainArray(ids)]);
+  }
 }
 
 /**
@@ -40,11 +55,12 @@ async function noteQueues({ knownQueues, link, sql }: Base, groups: readonly Ins
 
 /** What is written here may never come to be, so this process must learn nothing from it. */
 function baseWithin(base: Base, transaction: Transaction): Base {
-  const { sql, floors, knownQueues } = base;
+  const { sql, floors, bundleFrom, knownQueues } = base;
   return {
     link: linkWithin(base.link, transaction),
     sql,
     floors,
+    bundleFrom,
     // Told with the commit and never before; this process hears of it like the others, by listening.
     bell: { payload: (queues) => payloadOf(queues), ready: () => {}, close: () => {} },
     knownQueues: { has: (queue) => knownQueues.has(queue), add: () => {} },

@@ -1,12 +1,11 @@
--- A job is a body, written once, and either a living row or an end. Claims and settles touch narrow rows only, and what
--- has finished is in none of their indexes. The tenant leads every key but those that serve all tenants.
+-- A job is a body, written once, and either a living row, a place in a bundle or an end. Claims and settles touch narrow
+-- rows only, and what has finished is in none of their indexes. The tenant leads every key but those that serve all tenants.
 -- All times are milliseconds since the epoch. JSON is text: nobody looks into it here, and it must come back as it was.
 
 -- States: 1 scheduled, 2 available, 3 pending, 4 active, 5 completed, 6 retryable, 7 cancelled, 8 discarded.
 -- `place` is the rank of rank.ts, kept also while the job cannot be claimed; `ready` says that it can. `queue`,
 -- `limit_key`, `workflow_id`, `timeout_ms` and `visibility_ms` are copies of what the body has. A finished node stays
--- here until its dependents were looked at; only then it becomes an end. Where the queue forgets its completed jobs, the
--- body is here too, from `created_at` to `spec`, so that a job that completes costs one row and not two.
+-- here until its dependents were looked at; only then it becomes an end. A job whose run is in a bundle has no row here.
 create table {schema}.jobs_live (
   tenant text not null,
   id uuid not null,
@@ -41,14 +40,6 @@ create table {schema}.jobs_live (
   error_code text,
   errors text,
   result text,
-  created_at bigint,
-  max_attempts int,
-  priority smallint,
-  type text,
-  idempotency_key text,
-  unique_key text,
-  node text,
-  spec text,
   primary key (tenant, id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
@@ -149,6 +140,41 @@ create table {schema}.claims (
 );
 
 create index claims_at on {schema}.claims (at);
+
+-- The runs that one claim has begun in a queue, of jobs that were as they were made: one row instead of one for each,
+-- since nearly all of them complete before anybody asks. All of them are of version 2, run 1 and attempt 1, and their
+-- lease ends at `next_at`. Whoever wants to change one of them in another way than by ending it opens the bundle, which
+-- gives each that has not ended its row (open_bundles_v1). `first_id` and `last_id` are bounds.
+create table {schema}.bundles (
+  tenant text not null,
+  claim_id text not null,
+  queue text not null,
+  worker_id text not null,
+  started_at bigint not null,
+  lease_ms bigint not null,
+  next_at bigint not null,
+  first_id uuid not null,
+  last_id uuid not null,
+  count int not null,
+  ids uuid[] not null,
+  places bigint[] not null,
+  enqueued_at bigint[] not null,
+  primary key (tenant, claim_id, queue)
+);
+
+create index bundles_due on {schema}.bundles (next_at);
+
+-- Which runs of a bundle have ended: a row per flush. Whoever ends runs shares the lock of the bundle; whoever opens it
+-- has the lock alone.
+create table {schema}.bundle_ends (
+  tenant text not null,
+  claim_id text not null,
+  queue text not null,
+  count int not null,
+  ids uuid[] not null
+);
+
+create index bundle_ends_bundle on {schema}.bundle_ends (tenant, claim_id, queue);
 
 -- One row per flush with everything that it did; the body is a JSON array, see event-codec.ts. Events before `first`
 -- were pruned. `seq` orders the events of a job, since it is drawn while the job is locked; `xid` says which

@@ -146,6 +146,10 @@ create table {schema}.workers (
 
 -- Nearly all that is in there are ids, which nothing packs well.
 alter table {schema}.claims alter column ids set storage external;
+alter table {schema}.bundles
+  alter column ids set storage external, alter column places set storage external,
+  alter column enqueued_at set storage external;
+alter table {schema}.bundle_ends alter column ids set storage external;
 alter table {schema}.event_segments alter column body set storage external;
 
 -- Packs long texts several times faster than the default does, where the server was built with it.
@@ -155,17 +159,32 @@ do $$ begin
 exception when feature_not_supported then null;
 end $$;
 
--- A whole job as rows.ts reads it: what lives, and what has ended.
+-- A whole job as rows.ts reads it: what lives, what runs in a bundle, and what has ended.
 create view {schema}.live_jobs as
 select
-  l.tenant, l.id, coalesce(l.type, b.type) as type, l.queue, coalesce(l.priority, b.priority) as priority,
-  l.place % 10000000000000000 as seq, l.state, l.next_at, l.version, l.run, l.attempt,
-  coalesce(l.max_attempts, b.max_attempts) as max_attempts, l.claim_id, l.worker_id, l.lease_ms, l.lease_until, l.outcome, l.timeout_ms, l.timeout_at,
-  l.visibility_ms, coalesce(l.created_at, b.created_at) as created_at, l.enqueued_at, l.scheduled_at, l.started_at, l.finished_at, l.expires_at,
-  l.retry_delay_ms, l.errors, l.result, l.dead, coalesce(l.idempotency_key, b.idempotency_key) as idempotency_key,
-  coalesce(l.unique_key, b.unique_key) as unique_key, l.limit_key, l.holds_slot, l.workflow_id,
-  coalesce(l.node, b.node) as node, l.advance_pending, coalesce(l.spec, b.spec) as spec, l.error_type, l.error_code, l.ready, l.place
-from {schema}.jobs_live l left join {schema}.job_bodies b on l.spec is null and b.tenant = l.tenant and b.id = l.id;
+  l.tenant, l.id, b.type, l.queue, b.priority, l.place % 10000000000000000 as seq, l.state, l.next_at, l.version, l.run,
+  l.attempt, b.max_attempts, l.claim_id, l.worker_id, l.lease_ms, l.lease_until, l.outcome, l.timeout_ms, l.timeout_at,
+  l.visibility_ms, b.created_at, l.enqueued_at, l.scheduled_at, l.started_at, l.finished_at, l.expires_at,
+  l.retry_delay_ms, l.errors, l.result, l.dead, b.idempotency_key, b.unique_key, l.limit_key, l.holds_slot, l.workflow_id,
+  b.node, l.advance_pending, b.spec, l.error_type, l.error_code, l.ready, l.place
+from {schema}.jobs_live l join {schema}.job_bodies b on b.tenant = l.tenant and b.id = l.id;
+
+create view {schema}.bundled_jobs as
+select
+  k.tenant, x.id, b.type, k.queue, b.priority, x.place % 10000000000000000 as seq, 4::smallint as state, k.next_at,
+  2 as version, 1 as run, 1 as attempt, b.max_attempts, k.claim_id, k.worker_id, k.lease_ms, k.next_at as lease_until,
+  null::text as outcome, null::bigint as timeout_ms, null::bigint as timeout_at, null::bigint as visibility_ms,
+  b.created_at, x.enqueued_at, null::bigint as scheduled_at, k.started_at, null::bigint as finished_at,
+  null::bigint as expires_at, null::bigint as retry_delay_ms, null::text as errors, null::text as result, false as dead,
+  b.idempotency_key, b.unique_key, null::text as limit_key, false as holds_slot, null::text as workflow_id, b.node,
+  false as advance_pending, b.spec, null::text as error_type, null::text as error_code, false as ready, x.place
+from {schema}.bundles k
+cross join lateral unnest(k.ids, k.places, k.enqueued_at) as x (id, place, enqueued_at)
+join {schema}.job_bodies b on b.tenant = k.tenant and b.id = x.id
+where not exists (
+  select 1 from {schema}.bundle_ends e
+  where e.tenant = k.tenant and e.claim_id = k.claim_id and e.queue = k.queue and x.id = any (e.ids)
+);
 
 create view {schema}.ended_jobs as
 select

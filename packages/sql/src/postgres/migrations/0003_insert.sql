@@ -63,7 +63,6 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  forgetful text[] := {schema}.forgetful_v1(p_tenant);
   only_type text := {schema}.only_v1(p_type);
   only_queue text := {schema}.only_v1(p_queue);
   only_priority smallint := {schema}.only_v1(p_priority);
@@ -97,8 +96,7 @@ begin
       p_retry_delay_ms[n] as retry_delay_ms, all_errors[n] as errors, p_error_type[n] as error_type,
       p_error_code[n] as error_code, p_idempotency_key[n] as idempotency_key, p_unique_key[n] as unique_key,
       p_limit_key[n] as limit_key, coalesce(p_holds_slot[n], false) as holds_slot, p_workflow_id[n] as workflow_id,
-      p_node[n] as node, coalesce(p_advance_pending[n], false) as advance_pending, spec,
-      coalesce(only_queue, p_queue[n]) = any (forgetful) as has_own_body
+      p_node[n] as node, coalesce(p_advance_pending[n], false) as advance_pending, spec
     from unnest(p_id, p_place, {schema}.lines_v1(p_spec)) with ordinality as x (id, place, spec, n)
   ),
   b as (
@@ -109,31 +107,18 @@ begin
     select
       p_tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key,
       unique_key, limit_key, workflow_id, node, spec
-    from i where not has_own_body
+    from i
   )
   insert into {schema}.jobs_live (
     tenant, id, queue, place, next_at, version, run, attempt, state, ready, holds_slot, advance_pending, dead, claim_id,
     worker_id, outcome, lease_ms, lease_until, timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at,
-    started_at, expires_at, retry_delay_ms, limit_key, workflow_id, error_type, error_code, errors, created_at,
-    max_attempts, priority, type, idempotency_key, unique_key, node, spec
+    started_at, expires_at, retry_delay_ms, limit_key, workflow_id, error_type, error_code, errors
   )
   select
     p_tenant, id, queue, place, next_at, version, run, attempt, state, ready, holds_slot, advance_pending, false, claim_id,
-    worker_id, outcome, lease_ms, lease_until, timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at, started_at, expires_at,
-    retry_delay_ms, limit_key, workflow_id, error_type, error_code, errors,
-    case when has_own_body then created_at end, case when has_own_body then max_attempts end,
-    case when has_own_body then priority end, case when has_own_body then type end,
-    case when has_own_body then idempotency_key end, case when has_own_body then unique_key end,
-    case when has_own_body then node end, case when has_own_body then spec end
+    worker_id, outcome, lease_ms, lease_until, timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at,
+    started_at, expires_at, retry_delay_ms, limit_key, workflow_id, error_type, error_code, errors
   from i;
-  -- A row that has its own body meets no other body by its key. Asked afterwards, when whoever was ending the job is done.
-  if forgetful <> '{}' and exists (
-    select 1 from unnest(p_id, p_queue) as x (id, queue)
-    where coalesce(only_queue, x.queue) = any (forgetful)
-      and exists (select 1 from {schema}.job_bodies b where b.tenant = p_tenant and b.id = x.id)
-  ) then
-    raise exception 'There is a job with this id that has ended.' using errcode = 'unique_violation';
-  end if;
   perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events);
   if p_wake is not null then
     perform pg_notify({channel}, p_wake);

@@ -2,12 +2,7 @@
 -- Parameters: 1 tenant, 2 ids, 3 idempotency keys.
 select i.n::int - 1, 1, i.id
 from unnest($2::uuid[]) with ordinality as i (id, n)
-cross join lateral (
-  (select 1 from {schema}.job_bodies b where b.tenant = $1 and b.id = i.id limit 1)
-  union all
-  (select 1 from {schema}.jobs_live l where l.tenant = $1 and l.id = i.id limit 1)
-  limit 1
-) b
+cross join lateral (select 1 from {schema}.job_bodies b where b.tenant = $1 and b.id = i.id limit 1) b
 union all
 select i.n::int - 1, 2, k.job_id
 from unnest($3::text[]) with ordinality as i (key, n)

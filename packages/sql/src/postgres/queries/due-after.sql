@@ -18,4 +18,5 @@ select
     select next_at from {schema}.crons where next_at is not null and enabled
     order by next_at limit 1 offset $2::bigint
   ),
-  (select next_at from {schema}.limits where next_at is not null order by next_at limit 1)
+  (select next_at from {schema}.limits where next_at is not null order by next_at limit 1),
+  (select next_at from {schema}.bundles order by next_at limit 1)

@@ -15,8 +15,13 @@ select
     where tenant = $1 and queue = $2 and state = 6 and next_at is not null limit $3) j),
   (select count(*) from (
     select 1 from {schema}.jobs_live where tenant = $1 and queue = $2 and state = 3 limit $3) j),
-  (select count(*) from (
-    select 1 from {schema}.jobs_live where tenant = $1 and queue = $2 and state = 4 limit $3) j),
+  least($3, (select count(*) from (
+    select 1 from {schema}.jobs_live where tenant = $1 and queue = $2 and state = 4 limit $3) j) + (
+    select coalesce(sum(b.count - coalesce((
+      select sum(e.count) from {schema}.bundle_ends e
+      where e.tenant = $1 and e.claim_id = b.claim_id and e.queue = $2
+    ), 0)), 0)::bigint
+    from {schema}.bundles b where b.tenant = $1 and b.queue = $2)),
   q.completed + t.completed, q.cancelled + t.cancelled, q.discarded + t.discarded,
   (select enqueued_at from {schema}.jobs_live where tenant = $1 and queue = $2 and ready order by place limit 1)
 from {schema}.queues q

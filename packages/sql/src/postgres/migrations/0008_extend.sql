@@ -12,6 +12,7 @@ as $$
 declare
   ends bigint[];
 begin
+  perform {schema}.open_bundles_v1(p_tenant, p_id);
   -- In the order given, which is that of the ids, and past the index of active jobs, as in finish.
   select array_agg(l.lease_until order by c.n) into ends
   from rows from (

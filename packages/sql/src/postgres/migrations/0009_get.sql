@@ -1,16 +1,38 @@
--- Whole jobs by id, living or ended, in no order.
+-- Whole jobs by id, in no order. Those that run in bundles are looked for last, and only where others are missing.
 create function {schema}.get_v1(p_tenant text[], p_id uuid[]) returns setof {schema}.live_jobs
 language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
+declare
+  n int;
+  missing int := cardinality(p_id);
+  claims text[];
 begin
   return query
   select j.* from unnest(p_tenant, p_id) as k (tenant, id)
   cross join lateral (select * from {schema}.live_jobs v where v.tenant = k.tenant and v.id = k.id limit 1) j;
+  get diagnostics n = row_count;
+  missing := missing - n;
   return query
   select j.* from unnest(p_tenant, p_id) as k (tenant, id)
   cross join lateral (select * from {schema}.ended_jobs v where v.tenant = k.tenant and v.id = k.id limit 1) j;
+  get diagnostics n = row_count;
+  if missing = n then
+    return;
+  end if;
+  claims := array(
+    select b.claim_id from {schema}.bundles b where exists (
+      select 1 from unnest(p_tenant, p_id) as k (tenant, id)
+      where k.tenant = b.tenant and k.id between b.first_id and b.last_id
+    )
+  );
+  if claims <> '{}' then
+    return query
+    select j.* from {schema}.bundled_jobs j
+    where j.tenant = any (p_tenant) and j.claim_id = any (claims) and j.id = any (p_id)
+      and (j.tenant, j.id) in (select * from unnest(p_tenant, p_id));
+  end if;
 end
 $$;
 

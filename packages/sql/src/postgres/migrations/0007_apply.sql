@@ -29,6 +29,7 @@ declare
   forgetful text[] := {schema}.forgetful_v1(p_tenant);
   forgotten uuid[];
 begin
+  perform {schema}.open_bundles_v1(p_tenant, p_id);
   -- Row by row in the order given, which is that of the ids: whoever locks several does so in the same order.
   select array_agg(l.state order by c.n), array_agg(l.holds_slot order by c.n), array_agg(false)
   into was_state, was_held, was_ended
@@ -80,18 +81,6 @@ begin
   d as (
     delete from {schema}.jobs_live
     where tenant = p_tenant and id = any (array(select c.id from c where c.ends and not c.had_ended))
-    returning *
-  ),
-  -- What ends and is not forgotten gets a body of its own.
-  b as (
-    insert into {schema}.job_bodies (
-      tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key, unique_key,
-      limit_key, workflow_id, node, spec
-    )
-    select
-      p_tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key,
-      unique_key, limit_key, workflow_id, node, spec
-    from d where spec is not null and id <> all (array(select c.id from c where c.is_forgotten))
   ),
   e as (
     insert into {schema}.job_ends (
@@ -143,7 +132,8 @@ begin
   )
   select array_agg(c.id) filter (where c.is_forgotten) into forgotten from c;
   if forgotten is not null then
-    perform {schema}.forget_v1(p_tenant, forgotten, true);
+    delete from {schema}.job_bodies where tenant = p_tenant and id = any (forgotten);
+    perform {schema}.forget_v1(p_tenant, forgotten);
   end if;
 
   if true = any (was_ended) then

@@ -11,6 +11,7 @@ begin
   select concurrency, rate_limit, rate_period_ms into rule
   from {schema}.queues where tenant = p_tenant and name = p_queue for update;
   if rule.concurrency is not null then
+    perform {schema}.open_bundles_of_queue_v1(p_tenant, p_queue);
     room := rule.concurrency - (
       select count(*) from {schema}.jobs_live where state = 4 and tenant = p_tenant and queue = p_queue
     );
@@ -55,6 +56,19 @@ create type {schema}.started_jobs as (
   attempt int, max_attempts int, ids text, places text, created_at text, enqueued_at text, specs text, rest text
 );
 
+-- One entry for all that are alike, as event-codec.ts writes it.
+create function {schema}.started_events_v1(
+  p_ids text, p_type text, p_queue text, p_run int, p_attempt int, p_version int, p_at bigint, p_worker_id text,
+  p_tenant text
+) returns text
+language sql stable
+as $$
+  select '["*",["' || replace(p_ids, ',', '","') || '"],' || substr(json_build_array(
+    'job.started', p_type, p_queue, p_run, p_attempt, p_version, p_at, json_build_object('worker_id', p_worker_id),
+    'server', p_tenant
+  )::text, 2)
+$$;
+
 -- Begins runs of locked jobs by one claim, and writes what tells of it.
 create function {schema}.start_v1(
   p_tenant text, p_ids uuid[], p_claim_id text, p_worker_id text, p_lease_ms bigint, p_now bigint
@@ -84,8 +98,7 @@ begin
     where l.tenant = p_tenant and l.id = any (in_order)
     returning l.id, l.queue, l.place, l.version, l.run, l.attempt, l.lease_ms, l.enqueued_at, l.timeout_ms,
       l.visibility_ms, l.scheduled_at, l.finished_at, l.expires_at, l.retry_delay_ms, l.errors, l.result, l.dead,
-      l.limit_key, l.holds_slot, l.workflow_id, l.advance_pending, l.created_at, l.max_attempts, l.type,
-      l.idempotency_key, l.unique_key, l.node, l.spec
+      l.limit_key, l.holds_slot, l.workflow_id, l.advance_pending
   ),
   b as materialized (
     select b.id, b.type, b.max_attempts, b.created_at, b.idempotency_key, b.unique_key, b.node, b.spec
@@ -94,32 +107,25 @@ begin
   ),
   g as materialized (
     select
-      u.lease_ms, u.queue, coalesce(u.type, b.type) as type, u.version, u.run, u.attempt,
-      coalesce(u.max_attempts, b.max_attempts) as max_attempts, count(*) as told, string_agg(u.id::text, ',') as ids,
-      string_agg(u.place::text, ',') as places, string_agg(coalesce(u.created_at, b.created_at)::text, ',') as created_at,
-      string_agg(coalesce(u.enqueued_at::text, ''), ',') as enqueued_at,
-      '[' || string_agg(coalesce(u.spec, b.spec), ',') || ']' as specs,
+      u.lease_ms, u.queue, b.type, u.version, u.run, u.attempt, b.max_attempts, count(*) as told,
+      string_agg(u.id::text, ',') as ids, string_agg(u.place::text, ',') as places,
+      string_agg(b.created_at::text, ',') as created_at, string_agg(coalesce(u.enqueued_at::text, ''), ',') as enqueued_at,
+      '[' || string_agg(b.spec, ',') || ']' as specs,
       json_agg(json_build_array(
         u.id, u.timeout_ms, u.visibility_ms, u.scheduled_at, u.finished_at, u.expires_at, u.retry_delay_ms,
-        u.errors::json, u.result::json, u.dead, coalesce(u.idempotency_key, b.idempotency_key),
-        coalesce(u.unique_key, b.unique_key), u.limit_key, u.holds_slot, u.workflow_id, coalesce(u.node, b.node),
-        u.advance_pending
+        u.errors::json, u.result::json, u.dead, b.idempotency_key, b.unique_key, u.limit_key, u.holds_slot, u.workflow_id,
+        b.node, u.advance_pending
       )) filter (where u.dead or u.holds_slot or u.advance_pending or num_nonnulls(
         u.timeout_ms, u.visibility_ms, u.scheduled_at, u.finished_at, u.expires_at, u.retry_delay_ms, u.errors, u.result,
-        u.limit_key, u.workflow_id, u.idempotency_key, b.idempotency_key, u.unique_key, b.unique_key, u.node, b.node
+        u.limit_key, u.workflow_id, b.idempotency_key, b.unique_key, b.node
       ) > 0)::text as rest
-    from u left join b on b.id = u.id
-    group by u.lease_ms, u.queue, coalesce(u.type, b.type), u.version, u.run, u.attempt,
-      coalesce(u.max_attempts, b.max_attempts)
+    from u join b on b.id = u.id
+    group by u.lease_ms, u.queue, b.type, u.version, u.run, u.attempt, b.max_attempts
   ),
   s as (
-    -- One entry for all that are alike, as event-codec.ts writes it.
     insert into {schema}.event_segments (at, count, body)
-    select p_now, sum(g.told), '[' || string_agg(
-      '["*",["' || replace(g.ids, ',', '","') || '"],' || substr(json_build_array(
-        'job.started', g.type, g.queue, g.run, g.attempt, g.version, p_now,
-        json_build_object('worker_id', p_worker_id), 'server', p_tenant
-      )::text, 2), ',') || ']'
+    select p_now, sum(g.told), '[' || string_agg({schema}.started_events_v1(
+      g.ids, g.type, g.queue, g.run, g.attempt, g.version, p_now, p_worker_id, p_tenant), ',') || ']'
     from g where g.queue <> all (forgetful)
     having count(*) > 0
   ),
@@ -134,13 +140,74 @@ begin
 end
 $$;
 
+-- As start_v1, for jobs that are as they were made: their rows go, and one bundle for each queue takes their place.
+create function {schema}.start_bundled_v1(
+  p_tenant text, p_ids uuid[], p_claim_id text, p_worker_id text, p_lease_ms bigint, p_now bigint
+) returns setof {schema}.started_jobs
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  in_order uuid[] := array(select x from unnest(p_ids) x order by x);
+  least_id uuid := in_order[1];
+  greatest_id uuid := in_order[cardinality(in_order)];
+  forgetful text[] := {schema}.forgetful_v1(p_tenant);
+begin
+  insert into {schema}.claims (tenant, claim_id, at, ids) values (p_tenant, p_claim_id, p_now, p_ids);
+
+  return query
+  with d as (
+    delete from {schema}.jobs_live l where l.tenant = p_tenant and l.id = any (in_order)
+    returning l.id, l.queue, l.place, l.enqueued_at
+  ),
+  k as (
+    insert into {schema}.bundles (
+      tenant, claim_id, queue, worker_id, started_at, lease_ms, next_at, first_id, last_id, count, ids, places, enqueued_at
+    )
+    select
+      p_tenant, p_claim_id, d.queue, p_worker_id, p_now, p_lease_ms, p_now + p_lease_ms, least_id, greatest_id, count(*),
+      array_agg(d.id), array_agg(d.place), array_agg(d.enqueued_at)
+    from d group by d.queue
+  ),
+  b as materialized (
+    select b.id, b.type, b.max_attempts, b.created_at, b.idempotency_key, b.unique_key, b.spec
+    from {schema}.job_bodies b
+    where b.tenant = p_tenant and b.id = any (in_order) and b.id >= least_id and b.id <= greatest_id
+  ),
+  g as materialized (
+    select
+      d.queue, b.type, b.max_attempts, count(*) as told, string_agg(d.id::text, ',') as ids,
+      string_agg(d.place::text, ',') as places, string_agg(b.created_at::text, ',') as created_at,
+      string_agg(coalesce(d.enqueued_at::text, ''), ',') as enqueued_at, '[' || string_agg(b.spec, ',') || ']' as specs,
+      json_agg(json_build_array(
+        d.id, null, null, null, null, null, null, null, null, false, b.idempotency_key, b.unique_key, null, false, null,
+        null, false
+      )) filter (where b.idempotency_key is not null or b.unique_key is not null)::text as rest
+    from d join b on b.id = d.id
+    group by d.queue, b.type, b.max_attempts
+  ),
+  s as (
+    insert into {schema}.event_segments (at, count, body)
+    select p_now, sum(g.told), '[' || string_agg(
+      {schema}.started_events_v1(g.ids, g.type, g.queue, 1, 1, 2, p_now, p_worker_id, p_tenant), ',') || ']'
+    from g where g.queue <> all (forgetful)
+    having count(*) > 0
+  )
+  select
+    p_claim_id, p_worker_id, p_now, p_lease_ms, g.queue, g.type, 2, 1, 1, g.max_attempts, g.ids, g.places, g.created_at,
+    g.enqueued_at, g.specs, g.rest
+  from g;
+end
+$$;
+
 -- Claims for several requests that name the same queues, in the order of the requests; a job tells by its claim id
 -- whose it is. A request whose claim id was used before answers what it got then; one that is under way elsewhere is
 -- waited for. `p_floors`: the places below which nothing is known to be ready, or null; a queue that has too little above
--- its floor is read from its start.
+-- its floor is read from its start. From `p_bundle_from` plain jobs on, the jobs of a request are bundled.
 create function {schema}.claim_v1(
   p_tenant text, p_queues text[], p_floors bigint[], p_claims text[], p_workers text[], p_limits int[],
-  p_leases bigint[], p_now bigint
+  p_leases bigint[], p_bundle_from int, p_now bigint
 ) returns setof {schema}.started_jobs
 language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -152,11 +219,16 @@ declare
   gate record;
   room int;
   is_limited boolean;
+  is_any_limited boolean := false;
   found uuid[];
+  plain boolean[];
   ids uuid[] := '{}';
+  are_plain boolean[] := '{}';
   n int;
   q int;
+  had int;
   given int := 0;
+  bundled uuid[];
   before {schema}.started_jobs;
 begin
   perform pg_advisory_xact_lock(h) from (
@@ -175,42 +247,59 @@ begin
 
   for q in 1 .. coalesce(cardinality(p_queues), 0) loop
     exit when cardinality(ids) >= total;
-    room := total - cardinality(ids);
+    had := cardinality(ids);
+    room := total - had;
     select z.paused, z.concurrency is not null or z.rate_limit is not null as limited into gate
     from {schema}.queues z where z.tenant = p_tenant and z.name = p_queues[q];
     continue when gate.paused;
     is_limited := coalesce(gate.limited, false);
     if is_limited then
+      is_any_limited := true;
       room := least(room, {schema}.queue_room_v1(p_tenant, p_queues[q], p_now));
       continue when room <= 0;
     end if;
-    found := array(
-      select l.id from {schema}.jobs_live l
+    select coalesce(array_agg(p.id), '{}'), coalesce(array_agg(p.is_plain), '{}') into found, plain from (
+      select l.id, l.version = 1 and l.run = 0 and l.attempt = 0 and num_nonnulls(
+        l.limit_key, l.workflow_id, l.timeout_ms, l.visibility_ms, l.scheduled_at, l.expires_at) = 0 as is_plain
+      from {schema}.jobs_live l
       where l.tenant = p_tenant and l.queue = p_queues[q] and l.ready and l.place >= coalesce(p_floors[q], 0)
         and (l.expires_at is null or l.expires_at > p_now)
       order by l.place limit room for update skip locked
-    );
+    ) p;
     if p_floors[q] is not null and cardinality(found) < room then
-      found := array(
+      ids := ids || array(
         select l.id from {schema}.jobs_live l
         where l.tenant = p_tenant and l.queue = p_queues[q] and l.ready and l.place < p_floors[q]
           and (l.expires_at is null or l.expires_at > p_now)
         order by l.place limit room - cardinality(found) for update skip locked
-      ) || found;
-    end if;
-    if is_limited then
-      perform {schema}.queue_started_v1(p_tenant, p_queues[q], cardinality(found), p_now);
+      );
+      are_plain := are_plain || array_fill(false, array[cardinality(ids) - cardinality(are_plain)]);
     end if;
     ids := ids || found;
+    are_plain := are_plain || plain;
+    if is_limited then
+      perform {schema}.queue_started_v1(p_tenant, p_queues[q], cardinality(ids) - had, p_now);
+    end if;
   end loop;
 
   for n in 1 .. cardinality(p_claims) loop
     exit when given >= cardinality(ids);
     continue when wanted[n] = 0;
-    return query
-    select j.* from {schema}.start_v1(
-      p_tenant, ids[given + 1 : given + wanted[n]], p_claims[n], p_workers[n], p_leases[n], p_now
-    ) j;
+    found := ids[given + 1 : given + wanted[n]];
+    bundled := case when is_any_limited or cardinality(found) < p_bundle_from then '{}' else array(
+      select x.id from unnest(found, are_plain[given + 1 : given + wanted[n]]) as x (id, is_plain) where x.is_plain
+    ) end;
+    if bundled <> '{}' then
+      return query
+      select j.* from {schema}.start_bundled_v1(p_tenant, bundled, p_claims[n], p_workers[n], p_leases[n], p_now) j;
+      found := case when cardinality(bundled) = cardinality(found) then '{}' else array(
+        select x from unnest(found) x where x <> all (bundled)
+      ) end;
+    end if;
+    if found <> '{}' then
+      return query
+      select j.* from {schema}.start_v1(p_tenant, found, p_claims[n], p_workers[n], p_leases[n], p_now) j;
+    end if;
     given := given + wanted[n];
   end loop;
 end
@@ -242,6 +331,7 @@ begin
     ) z
     order by 1
   ) q;
+  perform {schema}.open_bundles_v1(p_tenant, p_ids);
   perform 1 from (select x from unnest(p_ids) x order by 1) x
   cross join lateral (select 1 from {schema}.jobs_live where tenant = p_tenant and id = x.x for update) y;
 

@@ -1,0 +1,90 @@
+-- Gives the runs of a locked bundle that have not ended rows of their own, as start_v1 would have written them.
+create function {schema}.open_bundle_v1(p_bundle {schema}.bundles) returns void
+language plpgsql
+set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+as $$
+begin
+  insert into {schema}.jobs_live (
+    tenant, id, queue, place, next_at, version, run, attempt, state, ready, holds_slot, advance_pending, dead, claim_id,
+    worker_id, lease_ms, lease_until, enqueued_at, started_at
+  )
+  select
+    p_bundle.tenant, x.id, p_bundle.queue, x.place, p_bundle.next_at, 2, 1, 1, 4, false, false, false, false,
+    p_bundle.claim_id, p_bundle.worker_id, p_bundle.lease_ms, p_bundle.next_at, x.enqueued_at, p_bundle.started_at
+  from unnest(p_bundle.ids, p_bundle.places, p_bundle.enqueued_at) as x (id, place, enqueued_at)
+  where x.id not in (
+    select unnest(e.ids) from {schema}.bundle_ends e
+    where e.tenant = p_bundle.tenant and e.claim_id = p_bundle.claim_id and e.queue = p_bundle.queue
+  )
+  order by x.id;
+  delete from {schema}.bundle_ends
+  where tenant = p_bundle.tenant and claim_id = p_bundle.claim_id and queue = p_bundle.queue;
+  delete from {schema}.bundles
+  where tenant = p_bundle.tenant and claim_id = p_bundle.claim_id and queue = p_bundle.queue;
+end
+$$;
+
+-- Opens the bundles that jobs of one tenant are in. Whoever is about to lock rows of jobs that may run calls this first.
+create function {schema}.open_bundles_v1(p_tenant text, p_ids uuid[]) returns void
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  rowless uuid[];
+  bundle {schema}.bundles;
+begin
+  if not exists (select 1 from {schema}.bundles where tenant = p_tenant) then
+    return;
+  end if;
+  rowless := array(
+    select x from unnest(p_ids) x
+    where (select 1 from {schema}.jobs_live l where l.tenant = p_tenant and l.id = x limit 1) is null
+  );
+  if rowless = '{}' then
+    return;
+  end if;
+  -- In the order of their keys, as everybody who locks several.
+  for bundle in
+    select * from {schema}.bundles b
+    where b.tenant = p_tenant and exists (
+      select 1 from unnest(rowless) x where x between b.first_id and b.last_id and x = any (b.ids)
+    )
+    order by b.claim_id, b.queue for update
+  loop
+    perform {schema}.open_bundle_v1(bundle);
+  end loop;
+end
+$$;
+
+-- Opens the bundles of a queue: whoever counts its runs counts rows.
+create function {schema}.open_bundles_of_queue_v1(p_tenant text, p_queue text) returns void
+language plpgsql
+as $$
+declare
+  bundle {schema}.bundles;
+begin
+  for bundle in
+    select * from {schema}.bundles b
+    where b.tenant = p_tenant and b.queue = p_queue order by b.claim_id, b.queue for update
+  loop
+    perform {schema}.open_bundle_v1(bundle);
+  end loop;
+end
+$$;
+
+-- Opens the bundles whose leases are over; what another sweep is at is left to it.
+create function {schema}.open_due_bundles_v1(p_now bigint) returns void
+language plpgsql
+set enable_seqscan = off
+as $$
+declare
+  bundle {schema}.bundles;
+begin
+  for bundle in
+    select * from {schema}.bundles b where b.next_at <= p_now order by b.next_at limit 10 for update skip locked
+  loop
+    perform {schema}.open_bundle_v1(bundle);
+  end loop;
+end
+$$;
