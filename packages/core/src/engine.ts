@@ -71,7 +71,7 @@ export function engine(options: EngineOptions): Waybill {
   const reminders = new Reminders({ store, transport, logger, hint });
 
   const held = new HeldJobs();
-  const rows = new RowWriter(store, (job) => onChanged([job]));
+  const rows = new RowWriter(store, onChanged);
   const enqueuer = new Enqueuer(store, onChanged);
   const makers = {
     callback: (request: unknown, tenant: string) => enqueuer.make(request, tenant),

@@ -50,16 +50,14 @@ export function encodeEvent(event: JobEvent): string {
 export function encodeEvents(events: readonly JobEvent[]): string[] {
   const groups = new Map<string, JobEvent[]>();
   let last: JobEvent[] | undefined;
-  let lastData = '';
   for (const event of events) {
-    const { type, jobType, queue, run, attempt, sequence, at, source, tenant } = event;
-    const data = JSON.stringify(event.data);
     // Nearly always: the jobs of a flush were claimed or settled together.
-    if (last !== undefined && data === lastData && isLike(last[0]!, event)) {
+    if (last !== undefined && isLike(last[0]!, event) && isSameData(last[0]!.data, event.data)) {
       last.push(event);
       continue;
     }
-    lastData = data;
+    const { type, jobType, queue, run, attempt, sequence, at, source, tenant } = event;
+    const data = JSON.stringify(event.data);
     const key = `${type}\n${run}.${attempt}.${sequence}.${at}\n${JSON.stringify([jobType, queue, source, tenant])}${data}`;
     const group = groups.get(key);
     last = group ?? [];
@@ -81,6 +79,15 @@ const isLike = (a: JobEvent, b: JobEvent): boolean =>
   a.jobType === b.jobType &&
   a.source === b.source &&
   a.tenant === b.tenant;
+
+/** What most events tell is a number or nothing; whatever is deeper is compared as text. */
+function isSameData(a: JsonObject, b: JsonObject): boolean {
+  if (a === b) return true;
+  for (const key in a) if (typeof a[key] === 'object') return JSON.stringify(a) === JSON.stringify(b);
+  for (const key in a) if (a[key] !== b[key]) return false;
+  for (const key in b) if (!Object.hasOwn(a, key)) return false;
+  return true;
+}
 
 function encodeGroup(group: readonly JobEvent[]): string {
   const { type, jobType, queue, run, attempt, sequence, at, data, source, tenant } = group[0]!;

@@ -73,13 +73,15 @@ export interface ContextParts extends ContextHooks, RunReportsParts {
   workerId: string;
 }
 
-/** What a context asks of whoever runs the handler. */
-export interface ContextCalls {
+/** What a context asks of whoever runs the handler; the same for all runs. */
+export interface ContextCalls<Run, Parts> {
   /** The server's time, which `snoozed` is told in. */
-  now(): number;
+  now(run: Run, control: RunControl, parts: Parts): number;
   /** Settles the run as completed inside of a transaction. */
-  complete(result: unknown, within: Transaction): Promise<void>;
+  complete(run: Run, result: unknown, within: Transaction, parts: Parts): Promise<void>;
 }
+
+type AnyRun = Pick<RunContext<{ lease: Lease }, ContextParts>, keyof RunContext<{ lease: Lease }, ContextParts>>;
 
 /** Thrown to leave the handler from any depth. Not an Error: nobody should take it for one, or pay for a stack. */
 class Ending {
@@ -110,9 +112,9 @@ class HandlerContext implements TaskContext {
   readonly workerId: string;
   readonly parentResults: readonly Json[];
   readonly lastCheckpoint: JsonObject | null;
-  readonly #run: RunContext;
+  readonly #run: AnyRun;
 
-  constructor(run: RunContext, { job, parentResults, checkpoint }: Lease, workerId: string) {
+  constructor(run: AnyRun, { job, parentResults, checkpoint }: Lease, workerId: string) {
     this.job = job;
     this.attempt = job.attempt;
     this.maxAttempts = job.maxAttempts;
@@ -159,26 +161,26 @@ class HandlerContext implements TaskContext {
 }
 
 /** The context of one run, and what its worker knows about it. */
-export class RunContext {
+export class RunContext<Run extends { lease: Lease }, Parts extends ContextParts> {
   readonly context: TaskContext;
   /** What the handler asked for by snooze, discard or cancel. Kept here, since a `catch` on the way may swallow it. */
   asked: Outcome | undefined;
   /** Whether the handler has completed the run itself; whether that was committed, only the row knows. */
   isCompletedWithin = false;
   #state: 'live' | 'abandoned' | 'over' = 'live';
-  readonly #lease: Lease;
+  readonly #run: Run;
   readonly #control: RunControl;
-  readonly #parts: ContextParts;
-  readonly #calls: ContextCalls;
+  readonly #parts: Parts;
+  readonly #calls: ContextCalls<Run, Parts>;
   /** Made with the first word: most runs say nothing. */
   #reports: RunReports | undefined;
 
-  constructor(lease: Lease, control: RunControl, parts: ContextParts, calls: ContextCalls) {
-    this.#lease = lease;
+  constructor(run: Run, control: RunControl, parts: Parts, calls: ContextCalls<Run, Parts>) {
+    this.#run = run;
     this.#control = control;
     this.#parts = parts;
     this.#calls = calls;
-    this.context = new HandlerContext(this, lease, parts.workerId);
+    this.context = new HandlerContext(this, run.lease, parts.workerId);
   }
 
   /** The run is settled. `goesOn`: its handler has not ended yet, so what it throws is still caught. */
@@ -200,7 +202,7 @@ export class RunContext {
   }
 
   #report(word: Parameters<RunReports['tell']>[0]): void {
-    this.#reports ??= new RunReports(this.#lease, this.#parts);
+    this.#reports ??= new RunReports(this.#run.lease, this.#parts);
     this.#reports.tell(word);
   }
 
@@ -208,7 +210,7 @@ export class RunContext {
     if (!this.#isLive('progress')) return;
     const fraction = Math.min(1, Math.max(0, Number(given) || 0));
     const data = detail === undefined ? undefined : typeof detail === 'string' ? { message: detail } : plain(detail);
-    const { job } = this.#lease;
+    const { job } = this.#run.lease;
     this.#report({ fraction, ...(data && { data }) });
     const message = data?.['message'];
     this.#tell(() =>
@@ -228,7 +230,7 @@ export class RunContext {
 
   log(message: string, fields: object): void {
     if (!this.#isLive('log')) return;
-    const { job } = this.#lease;
+    const { job } = this.#run.lease;
     const { logger, onLog } = this.#parts;
     logger.info({ ...fields, task: job.type, job: job.id, run: job.run }, message);
     this.#tell(() => onLog?.({ job, message, fields }));
@@ -236,13 +238,16 @@ export class RunContext {
 
   async complete<Result>(result: Result, within: Transaction): Promise<Result> {
     if (!this.#isLive('complete')) throw new WaybillError('lease_lost', 'The run is over; roll the transaction back.');
-    await this.#calls.complete(result, within);
+    await this.#calls.complete(this.#run, result, within, this.#parts);
     this.isCompletedWithin = true;
     return result;
   }
 
   snooze(until: number | Date): never {
-    const moment = until instanceof Date ? until.getTime() : this.#calls.now() + Math.round(until);
+    const moment =
+      until instanceof Date
+        ? until.getTime()
+        : this.#calls.now(this.#run, this.#control, this.#parts) + Math.round(until);
     return this.end('snooze', { kind: 'snoozed', until: moment });
   }
 
@@ -260,7 +265,7 @@ export class RunContext {
 
   #isLive(method: string): boolean {
     if (this.#state === 'live') return true;
-    const { job } = this.#lease;
+    const { job } = this.#run.lease;
     const { logger } = this.#parts;
     const fields = { task: job.type, job: job.id, run: job.run };
     logger.warn(fields, `Task '${job.type}' called context.${method}() after its run had ended; it has no effect.`);
@@ -272,7 +277,7 @@ export class RunContext {
     try {
       hook();
     } catch (error) {
-      const { job } = this.#lease;
+      const { job } = this.#run.lease;
       const { logger } = this.#parts;
       logger.warn({ err: error, task: job.type, job: job.id }, 'A hook of the worker threw.');
     }

@@ -151,8 +151,9 @@ export class Worker {
 
   #take(leases: readonly Lease[]): void {
     const { clock, leaseMs } = this.#options;
+    const now = clock.monotonic();
     for (const lease of leases) {
-      const run = new HeldRun(lease, clock.monotonic(), leaseMs);
+      const run = new HeldRun(lease, now, leaseMs);
       const older = this.#held.get(run.id);
       if (older?.lease.token === lease.token) continue;
       if (older !== undefined) this.#lose(older);
@@ -193,17 +194,18 @@ export class Worker {
     run.startedAt = this.#options.clock.monotonic();
     run.state = 'running';
     this.#running += 1;
-    void this.#whileUnderWay(run, execute(run, this.#stages));
+    this.#whileUnderWay(run, execute(run, this.#stages));
   }
 
   #settle({ outcome, isSettled = false }: Ended, run: HeldRun): Promise<unknown> {
     const { clock, logger } = this.#options;
+    const now = clock.monotonic();
     run.state = 'settling';
     this.#running -= 1;
-    this.#note(clock.monotonic() - run.startedAt);
+    this.#note(now - run.startedAt);
     this.#startNext();
     this.#changed.ring();
-    this.#warnOfLateness(run);
+    this.#warnOfLateness(run, now);
     if (outcome?.kind === 'failed') {
       logger.warn({ ...run.fields, error: outcome.error }, `A run of task '${run.fields.task}' failed.`);
     }
@@ -211,15 +213,17 @@ export class Worker {
     return outcome === null ? Promise.resolve() : settleRun(run, outcome, this.#settling, this.#giveUp.signal);
   }
 
-  async #whileUnderWay(run: HeldRun, work: Promise<unknown>): Promise<void> {
+  /** Without a frame of its own to wait in, as hundreds do at a time. */
+  #whileUnderWay(run: HeldRun, work: Promise<unknown>): void {
     this.#underWay += 1;
-    try {
-      await work;
-    } catch (error) {
+    const over = () => {
+      this.#underWay -= 1;
+      this.#release(run);
+    };
+    void work.then(over, (error: unknown) => {
       this.#options.logger.error({ err: error }, 'The worker met an unexpected error.');
-    }
-    this.#underWay -= 1;
-    this.#release(run);
+      over();
+    });
   }
 
   #note(ms: number): void {
@@ -227,9 +231,9 @@ export class Worker {
   }
 
   /** Heartbeats need a turn of the event loop; a handler that computes without a pause denies it to all the others. */
-  #warnOfLateness(run: HeldRun): void {
-    const { clock, logger } = this.#options;
-    const late = Math.round(clock.monotonic() - run.renewedAt - run.leaseMs);
+  #warnOfLateness(run: HeldRun, now: number): void {
+    const { logger } = this.#options;
+    const late = Math.round(now - run.renewedAt - run.leaseMs);
     if (late < 0 || run.isAborted) return;
     const { task } = run.fields;
     logger.warn(
@@ -242,7 +246,7 @@ export class Worker {
     run.state = 'settling';
     const error = { code: 'worker_stopped', message: 'The worker stopped before it started the job.' };
     const settled = settleRun(run, { kind: 'requeued', error }, this.#settling, this.#giveUp.signal);
-    void this.#whileUnderWay(run, settled);
+    this.#whileUnderWay(run, settled);
   }
 
   #lose(run: HeldRun): void {

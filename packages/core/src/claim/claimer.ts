@@ -6,7 +6,7 @@ import type { ReceiveRequest } from '../transport/transport.ts';
 import type { ClaimCall, Lease } from '../waybill.ts';
 import type { HeldJobs } from './held-jobs.ts';
 import { type HintClaimParts, HintClaims } from './hint-claims.ts';
-import { leaseOf } from './lease-of.ts';
+import { leasesOf } from './lease-of.ts';
 import { checkWorkerId } from './worker-id.ts';
 
 export const MAX_CLAIM = 1_000;
@@ -85,7 +85,7 @@ export class Claimer {
 
   async #claimDirectly(request: ReceiveRequest): Promise<Lease[]> {
     const received = await this.#parts.transport.receive(request);
-    return received.kind === 'claimed' ? received.jobs.map((job) => leaseOf(job)) : [];
+    return received.kind === 'claimed' ? leasesOf(received.jobs) : [];
   }
 }
 

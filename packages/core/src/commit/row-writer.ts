@@ -18,14 +18,22 @@ export class RowWriter {
   readonly #clock: Store['clock'];
   readonly #gets: GroupCommit<JobKey, Job | null>;
   readonly #applies: GroupCommit<Change, ApplyAnswer>;
-  readonly #onWritten: (job: Job) => void;
 
-  constructor(store: Store, onWritten: (job: Job) => void) {
+  /** `onWritten` is told once of all that went in together. */
+  constructor(store: Store, onWritten: (jobs: readonly Job[]) => void) {
     const { maxBatch: maxItems, parallelFlushes: parallel } = store.capabilities;
     this.#clock = store.clock;
-    this.#onWritten = onWritten;
     this.#gets = new GroupCommit({ flush: (keys) => store.get(keys), maxItems, parallel });
-    this.#applies = new GroupCommit({ flush: (changes) => store.apply(changes), maxItems, parallel });
+    const flush = async (changes: Change[]): Promise<ApplyAnswer[]> => {
+      const answers = await store.apply(changes);
+      const written: Job[] = [];
+      for (const [index, answer] of answers.entries()) {
+        if (answer.status === 'applied' && !answer.repeated) written.push(changes[index]!.job, ...answer.admitted);
+      }
+      if (written.length > 0) onWritten(written);
+      return answers;
+    };
+    this.#applies = new GroupCommit({ flush, maxItems, parallel });
   }
 
   read(key: JobKey): Promise<Job | null> {
@@ -40,13 +48,7 @@ export class RowWriter {
 
   write(before: Job, expect: Expectation, after: Transition, ownsKey = false): Promise<ApplyAnswer> {
     const change = changeOf(before, expect, after);
-    return this.#applies.run(ownsKey ? { ...change, ownsKey } : change).then((answer) => {
-      if (answer.status === 'applied' && !answer.repeated) {
-        this.#onWritten(after.job);
-        for (const job of answer.admitted) this.#onWritten(job);
-      }
-      return answer;
-    });
+    return this.#applies.run(ownsKey ? { ...change, ownsKey } : change);
   }
 
   /** Reads, decides and writes until nobody came in between. `refuse` makes the error for a row in a wrong state. */

@@ -32,7 +32,9 @@ export function told(job: Writable, facts: readonly Fact[], now: number): Transi
   job.version = before + facts.length;
   job.rank = rankFor(job);
   job.nextAt = nextAtFor(job);
-  return { job, events: facts.map((fact, index) => eventOf(job, fact, before + 1 + index, now)) };
+  const events: JobEvent[] = [];
+  for (const fact of facts) events.push(eventOf(job, fact, before + 1 + events.length, now));
+  return { job, events };
 }
 
 /** Shared by all events that have no more to tell, which are most of them. */

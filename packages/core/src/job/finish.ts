@@ -1,4 +1,4 @@
-import { evolve, type Fact, type Transition } from './evolve.ts';
+import { type Fact, type Transition, told } from './evolve.ts';
 import type { Job } from './job.ts';
 
 /** Ends a job: no lease, no alarm, no slot; a workflow node still has its dependents to look at. */
@@ -8,8 +8,14 @@ export function finish(
   facts: readonly Fact[],
   now: number,
 ): Transition {
-  const patch = {
-    ...end,
+  // Named one by one: a second spread is several times as slow, and nearly every run ends here.
+  const after = {
+    ...job,
+    state: end.state,
+    outcome: end.outcome,
+    result: end.result === undefined ? job.result : end.result,
+    errors: end.errors ?? job.errors,
+    dead: end.dead ?? job.dead,
     finishedAt: now,
     scheduledAt: null,
     leaseUntil: null,
@@ -17,7 +23,7 @@ export function finish(
     holdsSlot: false,
     advancePending: job.workflowId !== null,
   };
-  return evolve(job, patch, facts, now);
+  return told(after, facts, now);
 }
 
 /** What every way out of a run has in common when the job goes on living: another start needs another limit slot. */

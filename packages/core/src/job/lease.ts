@@ -15,14 +15,20 @@ export function formatToken({ run, claimId, receipt }: LeaseToken): string {
   return receipt === undefined ? `${run}.${claimId}` : `${run}.${claimId}.${receipt}`;
 }
 
+/** The jobs of a claim have one token between them, and are settled one after the other. */
+let last: { text: string; token: LeaseToken } | undefined;
+
 const TOKEN = /^([1-9][0-9]{0,14})\.([0-9A-Za-z_-]{1,64})(?:\.(.+))?$/s;
 
-export function parseToken(text: string): LeaseToken {
+export function parseToken(text: string): Readonly<LeaseToken> {
+  if (last?.text === text) return last.token;
   const match = TOKEN.exec(text);
   if (!match) throw new WaybillError('lease_lost', 'The lease token was not made by this system.');
   const [, run, claimId, receipt] = match;
   const token = { run: Number(run), claimId: claimId! };
-  return receipt === undefined ? token : { ...token, receipt };
+  if (receipt !== undefined) return { ...token, receipt };
+  last = { text, token };
+  return token;
 }
 
 /** The token of the job's current run, or undefined when it has none. */

@@ -17,6 +17,25 @@ const REPEATED: ApplyAnswer = { status: 'applied', repeated: true, admitted: [] 
 type Part = [change: Change, index: number][];
 
 export async function apply(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
+  const ends = commonEnds(changes);
+  if (ends === null) return applyMixed(base, changes);
+  const found = await finish(base, ends);
+  if (found.every((answer) => answer === APPLIED)) return found;
+  const answerTo = new Map(ends.map((change, index) => [change, found[index]!]));
+  return changes.map((change) => answerTo.get(change)!);
+}
+
+/** The changes in the order of their ids where all are plain ends of different jobs, as they are in most flushes. */
+function commonEnds(changes: readonly Change[]): Change[] | null {
+  const tenant = changes[0]?.job.tenant;
+  if (tenant === undefined) return null;
+  if (!changes.every((change) => isPlainEnd(change) && change.job.tenant === tenant && isId(change.job.id)))
+    return null;
+  const ends = changes.toSorted((a, b) => (a.job.id < b.job.id ? -1 : 1));
+  return ends.some(({ job }, index) => job.id === ends[index - 1]?.job.id) ? null : ends;
+}
+
+async function applyMixed(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
   const answers = changes.map(() => LOST);
   const changed: Job[] = [];
   for (const wave of wavesIn(changes)) {

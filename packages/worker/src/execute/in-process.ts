@@ -44,20 +44,21 @@ export async function inProcess(run: Validated, control: RunControl, parts: InPr
   const { lease, task, input } = run;
   const { job } = lease;
   const { clock, logger } = parts;
-  const context = new RunContext(lease, control, parts, new Calls(run, control, parts));
+  const context = new RunContext(run, control, parts, CALLS);
+  let handler: Promise<HandlerEnd>;
+  let stopTimer = noTimer;
   // Nothing where the run was aborted before the handler had ended.
-  const first = Promise.withResolvers<HandlerEnd | undefined>();
-  const handler = call(task, input, context.context, parts.middleware);
-  void handler.then(first.resolve);
-  const stopTimer = startTimeout(run, control, clock);
-  control.onAbort(first.resolve as () => void);
-  const end = await first.promise;
+  const end = await new Promise<HandlerEnd | undefined>((resolve) => {
+    handler = call(task, input, context.context, parts.middleware, resolve);
+    stopTimer = startTimeout(run, control, clock);
+    control.onAbort(resolve as () => void);
+  });
   stopTimer();
 
-  const last = control.isAborted ? await obeyed(handler, control.reason, clock) : end!;
+  const last = control.isAborted ? await obeyed(handler!, control.reason, clock) : end!;
   const hasEnded = end !== undefined || last !== null;
   context.close({ goesOn: !hasEnded });
-  if (!hasEnded) void watchAbandoned(task, job.id, handler, parts);
+  if (!hasEnded) void watchAbandoned(task, job.id, handler!, parts);
   if (context.hasReported) await context.lastReport();
   if (context.asked !== undefined && last?.kind === 'returned') {
     logger.warn(
@@ -73,26 +74,10 @@ export async function inProcess(run: Validated, control: RunControl, parts: InPr
   return ended;
 }
 
-/** What the context of one run calls back for. */
-class Calls implements ContextCalls {
-  readonly #run: Validated;
-  readonly #control: RunControl;
-  readonly #parts: InProcessParts;
-
-  constructor(run: Validated, control: RunControl, parts: InProcessParts) {
-    this.#run = run;
-    this.#control = control;
-    this.#parts = parts;
-  }
-
-  now(): number {
-    return serverNow(this.#run.lease, this.#control, this.#parts.clock);
-  }
-
-  complete(result: unknown, within: Transaction): Promise<void> {
-    return completeWithin(this.#run, result, within, this.#parts);
-  }
-}
+const CALLS: ContextCalls<Validated, InProcessParts> = {
+  now: ({ lease }, control, { clock }) => serverNow(lease, control, clock),
+  complete: completeWithin,
+};
 
 /** What the handler's own transaction completes is what a return would have completed, and is refused for the same. */
 async function completeWithin(
@@ -113,16 +98,32 @@ async function call(
   input: unknown,
   context: TaskContext,
   middleware: readonly Middleware[],
+  tell: (end: HandlerEnd) => void,
 ): Promise<HandlerEnd> {
+  let end: HandlerEnd;
+  try {
+    const value = await (middleware.length === 0
+      ? task.run(input, context)
+      : wrapped(task, input, context, middleware));
+    end = { kind: 'returned', value };
+  } catch (error) {
+    end = { kind: 'thrown', error };
+  }
+  tell(end);
+  return end;
+}
+
+function wrapped(
+  task: AnyTask,
+  input: unknown,
+  context: TaskContext,
+  middleware: readonly Middleware[],
+): Promise<unknown> {
   const step = async (index: number): Promise<unknown> => {
     const wrap = middleware[index];
     return wrap ? wrap({ task, input, context }, () => step(index + 1)) : task.run(input, context);
   };
-  try {
-    return { kind: 'returned', value: await (middleware.length === 0 ? task.run(input, context) : step(0)) };
-  } catch (error) {
-    return { kind: 'thrown', error };
-  }
+  return step(0);
 }
 
 /** Given as the reason of our own signals: without one, each abort makes an exception that nobody looks at. */

@@ -54,7 +54,8 @@ export async function execute<Run extends Claimed, Settled>(run: Run, stages: St
   const validated: Validated | Ended =
     task.schema === undefined ? { stage: 'validated', lease, task, input } : await validate(lease, task, input);
   const ended = validated.stage === 'ended' ? validated : await stages.run(validated, run);
-  return stages.settle(ended, run);
+  // Waited for here: to return the promise itself would take two more turns and another job for the engine.
+  return await stages.settle(ended, run);
 }
 
 const end = (lease: Lease, outcome: Outcome): Ended => ({ stage: 'ended', lease, outcome });
