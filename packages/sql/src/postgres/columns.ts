@@ -4,7 +4,7 @@ import { encodeEvent, encodeEvents, newestAt } from '../event-codec.ts';
 import { jsonLines, plainArray, plainColumn, sharedPlain, sharedText, textArray, textColumn } from './arrays.ts';
 import { errorCodeCell, errorsCell, errorTypeCell, resultCell, stateCode } from './rows.ts';
 
-export type Parameter = string | number | null;
+export type Parameter = string | number | boolean | null;
 
 /** A flag that is hardly ever set. */
 const flag = <T>(of: readonly T[], pick: (one: T) => boolean): string | null =>
@@ -66,6 +66,42 @@ export function insertParameters(
 ): Parameter[] {
   const jobs = made.map(({ job }) => job);
   return [...insertColumns(jobs[0]!.tenant, jobs), textArray(newQueues), ...eventCells(made), wake];
+}
+
+/** Whether insert_one_v1 can store a job: most that are enqueued by themselves. */
+export function isSimple({ job, events }: NewJob): boolean {
+  const hasRun = job.run > 0 || job.attempt > 0 || job.claimId !== null || job.outcome !== null || job.errors.length > 0;
+  const hasKeys = job.idempotencyKey !== null || job.uniqueKey !== null || job.limitKey !== null;
+  return !hasRun && !hasKeys && job.workflowId === null && !job.advancePending && listsOf(events).length <= 1;
+}
+
+export function insertOneParameters({ job, events }: NewJob, isNewQueue: boolean, wake: string | null): Parameter[] {
+  return [
+    job.tenant,
+    job.id,
+    job.type,
+    job.queue,
+    job.priority,
+    placeOf(job),
+    stateCode(job.state),
+    job.rank !== null,
+    job.nextAt,
+    job.version,
+    job.maxAttempts,
+    job.timeoutMs,
+    job.visibilityMs,
+    job.createdAt,
+    job.enqueuedAt,
+    job.scheduledAt,
+    job.expiresAt,
+    JSON.stringify(job.spec),
+    isNewQueue,
+    newestAt([{ events }]),
+    events.length > 0 && isForgotten(events[0]!.type),
+    events.length,
+    encodeEvents(events).join(','),
+    wake,
+  ];
 }
 
 /**

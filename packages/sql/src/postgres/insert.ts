@@ -2,7 +2,7 @@ import type { InsertAnswer, InsertGroup, Job, NewJob } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
 import { type Base, despiteRivals, isDuplicate, keyOf } from './base.ts';
 import { readyQueues } from './bell.ts';
-import { insertParameters } from './columns.ts';
+import { insertOneParameters, insertParameters, isSimple } from './columns.ts';
 import { get } from './get.ts';
 import { insertGuarded } from './insert-guarded.ts';
 import type { Queryable } from './link/link.ts';
@@ -99,7 +99,11 @@ export async function store(base: Base, to: Queryable, made: readonly NewJob[]):
   const { tenant } = jobs[0]!;
   const queues = new Set(jobs.map(({ queue }) => queue));
   const fresh = [...queues].filter((queue) => !knownQueues.has(keyOf(tenant, queue)));
-  await to.query(sql.insert, insertParameters(made, fresh, bell.payload(readyQueues(jobs))));
+  const wake = bell.payload(readyQueues(jobs));
+  const [first] = made;
+  if (made.length === 1 && isSimple(first!)) {
+    await to.query(sql['insert-one'], insertOneParameters(first!, fresh.length > 0, wake));
+  } else await to.query(sql.insert, insertParameters(made, fresh, wake));
 }
 
 /** Answers for the groups that something keeps out. */

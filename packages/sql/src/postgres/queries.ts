@@ -27,6 +27,7 @@ export const QUERY_NAMES = [
   'finish',
   'get',
   'insert',
+  'insert-one',
   'jobs-lock',
   'limit-get',
   'limit-starts-take',

@@ -3,6 +3,7 @@ import type { Job } from '../../job/job.ts';
 import type { ClaimRequest } from '../../store/claim.ts';
 import type { Store } from '../../store/store.ts';
 import type { Received, ReceiveRequest, Transport } from '../transport.ts';
+import { UsedUp } from './used-up.ts';
 import { WakeUps } from './wake-ups.ts';
 
 export interface PollOptions {
@@ -25,6 +26,9 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
     eager: true,
   });
   const wakeUps = new WakeUps(store);
+  const usedUp = new UsedUp(clock, safetyNetMs);
+  // Elsewhere a claim may get too little although there is more.
+  const isExact = store.capabilities.ordering === 'strict';
   const closing = new AbortController();
 
   const claimFor = ({ tenant, queues, max: limit, claim }: ReceiveRequest): Promise<Job[]> =>
@@ -40,13 +44,16 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
     if (request.waitMs === 0) return { kind: 'claimed', jobs: await claimFor(request) };
     const until = clock.monotonic() + request.waitMs;
     const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
+    let silence = usedUp.take(request);
     for (;;) {
       // Listening before looking: a job that arrives in between must not be slept through.
-      const woken = wakeUps.next(request.queues);
-      const jobs = await claimFor(request);
+      const woken = silence ?? wakeUps.next(request.queues);
+      const jobs = silence ? [] : await claimFor(request);
+      silence = undefined;
       const left = until - clock.monotonic();
       if (jobs.length > 0 || left <= 0) {
-        woken.cancel();
+        if (isExact && jobs.length > 0 && jobs.length < request.max) usedUp.leave(request, woken);
+        else woken.cancel();
         return { kind: 'claimed', jobs };
       }
       await woken.orAfter(Math.min(left, safetyNetMs, await untilOpen(request)), signal);

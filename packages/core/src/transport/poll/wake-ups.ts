@@ -31,7 +31,7 @@ export class WakeUps {
 /** Without a reason each abort makes an exception, with a stack that nobody looks at. */
 const WOKEN = 'woken';
 
-class Waiter {
+export class Waiter {
   readonly #queues: ReadonlySet<string>;
   readonly #clock: Store['clock'];
   readonly #leave: () => void;
@@ -45,6 +45,10 @@ class Waiter {
 
   wants(named: readonly string[] | undefined): boolean {
     return named === undefined || named.some((queue) => this.#queues.has(queue));
+  }
+
+  get isWoken(): boolean {
+    return this.#woken.signal.aborted;
   }
 
   wake(): void {

@@ -125,3 +125,43 @@ begin
   end if;
 end
 $$;
+
+-- As insert_v1, for one job without keys, limit or workflow that nobody has run: to set up the statement for many takes
+-- longer than all of this, and a job that is enqueued by itself is waited for.
+create function {schema}.insert_one_v1(
+  p_tenant text, p_id uuid, p_type text, p_queue text, p_priority smallint, p_place bigint, p_state smallint,
+  p_ready boolean, p_next_at bigint, p_version int, p_max_attempts int, p_timeout_ms bigint, p_visibility_ms bigint,
+  p_created_at bigint, p_enqueued_at bigint, p_scheduled_at bigint, p_expires_at bigint, p_spec text,
+  p_is_new_queue boolean, p_at bigint, p_is_forgettable boolean, p_told int, p_events text, p_wake text
+) returns void
+language plpgsql
+set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+as $$
+begin
+  if p_is_new_queue then
+    insert into {schema}.queues (tenant, name) values (p_tenant, p_queue) on conflict do nothing;
+  end if;
+  insert into {schema}.job_bodies (
+    tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, spec
+  )
+  values (
+    p_tenant, p_id, p_created_at, p_max_attempts, p_priority, p_type, p_queue, p_timeout_ms, p_visibility_ms, p_spec
+  );
+  insert into {schema}.jobs_live (
+    tenant, id, queue, place, next_at, version, run, attempt, state, ready, holds_slot, advance_pending, dead, timeout_ms,
+    visibility_ms, enqueued_at, scheduled_at, expires_at
+  )
+  values (
+    p_tenant, p_id, p_queue, p_place, p_next_at, p_version, 0, 0, p_state, p_ready, false, false, false, p_timeout_ms,
+    p_visibility_ms, p_enqueued_at, p_scheduled_at, p_expires_at
+  );
+  if p_told > 0 and not (p_is_forgettable and exists (
+    select 1 from {schema}.queues where tenant = p_tenant and name = p_queue and not keeps
+  )) then
+    insert into {schema}.event_segments (at, count, body) values (p_at, p_told, '[' || p_events || ']');
+  end if;
+  if p_wake is not null then
+    perform pg_notify({channel}, p_wake);
+  end if;
+end
+$$;

@@ -32,7 +32,7 @@ declare
   -- They tell which days the bodies are of.
   first_id uuid := p_id[1];
   last_id uuid := p_id[cardinality(p_id)];
-  ended int;
+  ended int := 0;
   more int;
   left_queues text[];
   more_queues text[];
@@ -46,64 +46,64 @@ declare
   only_outcome text := {schema}.only_v1(p_outcome);
   all_errors text[] := {schema}.lines_v1(p_errors);
 begin
-  with k as materialized (
-    select b.claim_id, b.queue, b.worker_id, b.started_at, b.lease_ms, b.ids, b.places, b.enqueued_at
-    from {schema}.bundles b where b.tenant = p_tenant and b.claim_id = any (p_claims)
-    order by b.claim_id, b.queue for share
-  ),
-  -- An id may come again once its job is forgotten.
-  z as materialized (
-    select e.claim_id, x.id from {schema}.bundle_ends e cross join lateral unnest(e.ids) as x (id)
-    where e.tenant = p_tenant and e.claim_id = any (p_claims)
-  ),
-  m as materialized (
-    select c.id, coalesce(only_state, p_state[n]) as state, coalesce(only_version, p_version[n]) as version,
-      coalesce(only_outcome, p_outcome[n]) as outcome, c.finished_at, coalesce(p_dead[n], false) as dead,
-      all_errors[n] as errors, p_error_type[n] as error_type, p_error_code[n] as error_code, c.result, r.claim_id, r.queue,
-      r.place, r.worker_id, r.lease_ms, r.enqueued_at, r.started_at,
-      coalesce(only_state, p_state[n]) = 5 and r.queue = any (forgetful) as is_forgotten
-    from (
-      select k.claim_id, k.queue, k.worker_id, k.started_at, k.lease_ms, x.id, x.place, x.enqueued_at
-      from k cross join lateral unnest(k.ids, k.places, k.enqueued_at) as x (id, place, enqueued_at)
-    ) r
-    join unnest(p_id, p_finished_at, {schema}.lines_v1(p_result)) with ordinality as c (id, finished_at, result, n)
-      on c.id = r.id and r.claim_id = coalesce(only_claim, p_claims[p_claim[n]]) and coalesce(only_run, p_run[n]) = 1
-    where not exists (select 1 from z where z.id = r.id and z.claim_id = r.claim_id)
-  ),
-  e as (
-    insert into {schema}.job_ends (
-      tenant, id, place, finished_at, version, run, attempt, state, dead, claim_id, worker_id, outcome, lease_ms,
-      enqueued_at, started_at, error_type, error_code, errors, result
+  if exists (select 1 from {schema}.bundles b where b.tenant = p_tenant and b.claim_id = any (p_claims)) then
+    with k as materialized (
+      select b.claim_id, b.queue, b.worker_id, b.started_at, b.lease_ms, b.ids, b.places, b.enqueued_at
+      from {schema}.bundles b where b.tenant = p_tenant and b.claim_id = any (p_claims)
+      order by b.claim_id, b.queue for share
+    ),
+    -- An id may come again once its job is forgotten.
+    z as materialized (
+      select e.claim_id, x.id from {schema}.bundle_ends e cross join lateral unnest(e.ids) as x (id)
+      where e.tenant = p_tenant and e.claim_id = any (p_claims)
+    ),
+    m as materialized (
+      select c.id, coalesce(only_state, p_state[n]) as state, coalesce(only_version, p_version[n]) as version,
+        coalesce(only_outcome, p_outcome[n]) as outcome, c.finished_at, coalesce(p_dead[n], false) as dead,
+        all_errors[n] as errors, p_error_type[n] as error_type, p_error_code[n] as error_code, c.result, r.claim_id, r.queue,
+        r.place, r.worker_id, r.lease_ms, r.enqueued_at, r.started_at,
+        coalesce(only_state, p_state[n]) = 5 and r.queue = any (forgetful) as is_forgotten
+      from (
+        select k.claim_id, k.queue, k.worker_id, k.started_at, k.lease_ms, x.id, x.place, x.enqueued_at
+        from k cross join lateral unnest(k.ids, k.places, k.enqueued_at) as x (id, place, enqueued_at)
+      ) r
+      join unnest(p_id, p_finished_at, {schema}.lines_v1(p_result)) with ordinality as c (id, finished_at, result, n)
+        on c.id = r.id and r.claim_id = coalesce(only_claim, p_claims[p_claim[n]]) and coalesce(only_run, p_run[n]) = 1
+      where not exists (select 1 from z where z.id = r.id and z.claim_id = r.claim_id)
+    ),
+    e as (
+      insert into {schema}.job_ends (
+        tenant, id, place, finished_at, version, run, attempt, state, dead, claim_id, worker_id, outcome, lease_ms,
+        enqueued_at, started_at, error_type, error_code, errors, result
+      )
+      select
+        p_tenant, id, place, finished_at, version, 1, 1, state, dead, claim_id, worker_id, outcome, lease_ms, enqueued_at,
+        started_at, error_type, error_code, errors, result
+      from m where not is_forgotten
+    ),
+    -- In the same statement: a job that has come again meanwhile is not seen here.
+    f as (
+      delete from {schema}.job_bodies
+      where tenant = p_tenant and id = any (array(select m.id from m where m.is_forgotten))
+        and id >= first_id and id <= last_id
+      returning 1
+    ),
+    x as (
+      insert into {schema}.bundle_ends (tenant, claim_id, queue, count, ids)
+      select p_tenant, claim_id, queue, count(*), array_agg(id) from m group by claim_id, queue
+    ),
+    t as (
+      insert into {schema}.queue_totals (tenant, queue, completed, cancelled, discarded)
+      select p_tenant, queue, count(*) filter (where state = 5), count(*) filter (where state = 7),
+        count(*) filter (where state = 8)
+      from m group by queue
+      returning queue
     )
     select
-      p_tenant, id, place, finished_at, version, 1, 1, state, dead, claim_id, worker_id, outcome, lease_ms, enqueued_at,
-      started_at, error_type, error_code, errors, result
-    from m where not is_forgotten
-  ),
-  -- In the same statement: a job that has come again meanwhile is not seen here.
-  f as (
-    delete from {schema}.job_bodies
-    where tenant = p_tenant and id = any (array(select m.id from m where m.is_forgotten))
-      and id >= first_id and id <= last_id
-    returning 1
-  ),
-  x as (
-    insert into {schema}.bundle_ends (tenant, claim_id, queue, count, ids)
-    select p_tenant, claim_id, queue, count(*), array_agg(id) from m group by claim_id, queue
-  ),
-  t as (
-    insert into {schema}.queue_totals (tenant, queue, completed, cancelled, discarded)
-    select p_tenant, queue, count(*) filter (where state = 5), count(*) filter (where state = 7),
-      count(*) filter (where state = 8)
-    from m group by queue
-    returning queue
-  )
-  select
-    count(*) filter (where not m.is_forgotten) + (select count(*) from f), (select array_agg(t.queue) from t),
-    array_agg(m.id) filter (where m.is_forgotten)
-  into ended, left_queues, forgotten from m;
-  -- A bundle whose runs have all ended has done its service.
-  if ended > 0 then
+      count(*) filter (where not m.is_forgotten) + (select count(*) from f), (select array_agg(t.queue) from t),
+      array_agg(m.id) filter (where m.is_forgotten)
+    into ended, left_queues, forgotten from m;
+    -- A bundle whose runs have all ended has done its service.
     with done as (
       delete from {schema}.bundles b where b.tenant = p_tenant and b.claim_id = any (p_claims) and b.count = (
         select sum(e.count) from {schema}.bundle_ends e
