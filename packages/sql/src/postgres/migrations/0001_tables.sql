@@ -48,6 +48,8 @@ create index jobs_ready on {schema}.jobs_live (tenant, queue, place) where ready
 -- What the sweep reads; in two, so that the runs under way can be found and counted among whatever waits.
 create index jobs_due_active on {schema}.jobs_live (next_at) where state = 4;
 create index jobs_due_waiting on {schema}.jobs_live (next_at) where state <> 4 and next_at is not null;
+-- What the numbers of a queue are counted by, where a million of its jobs or of others may wait.
+create index jobs_waiting on {schema}.jobs_live (tenant, queue, state) where state in (1, 6);
 -- Jobs that wait for a slot of their limit, in the order in which they get one.
 create index jobs_parked on {schema}.jobs_live (tenant, limit_key, place)
   where state = 2 and not ready and limit_key is not null;

@@ -9,10 +9,10 @@ select
     where tenant = $1 and queue = $2 and state = 2 and not ready and limit_key is not null limit $3) j),
   (select count(*) from (
     select 1 from {schema}.jobs_live
-    where tenant = $1 and queue = $2 and state = 1 and next_at is not null limit $3) j),
+    where tenant = $1 and queue = $2 and state = 1 limit $3) j),
   (select count(*) from (
     select 1 from {schema}.jobs_live
-    where tenant = $1 and queue = $2 and state = 6 and next_at is not null limit $3) j),
+    where tenant = $1 and queue = $2 and state = 6 limit $3) j),
   (select count(*) from (
     select 1 from {schema}.jobs_live where tenant = $1 and queue = $2 and state = 3 limit $3) j),
   least($3, (select count(*) from (
