@@ -188,6 +188,11 @@ export class RunContext<Run extends { lease: Lease }, Parts extends ContextParts
     this.#state = goesOn ? 'abandoned' : 'over';
   }
 
+  /** Whether the handler did more than its work: asked for an outcome, reported, or completed the run itself. */
+  get hasSpoken(): boolean {
+    return this.asked !== undefined || this.#reports !== undefined || this.isCompletedWithin;
+  }
+
   get hasReported(): boolean {
     return this.#reports !== undefined;
   }

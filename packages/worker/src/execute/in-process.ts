@@ -39,37 +39,54 @@ export const OBEY_MS = 1_000;
 
 type HandlerEnd = { kind: 'returned'; value: unknown } | { kind: 'thrown'; error: unknown };
 
+type Context = RunContext<Validated, InProcessParts>;
+
 /** Runs the handler in this process. In-process code cannot be killed: it is told by its signal, then forgotten. */
 export async function inProcess(run: Validated, control: RunControl, parts: InProcessParts): Promise<Ended> {
-  const { lease, task, input } = run;
-  const { job } = lease;
-  const { clock, logger } = parts;
   const context = new RunContext(run, control, parts, CALLS);
-  let handler: Promise<HandlerEnd>;
-  let stopTimer = noTimer;
   // Nothing where the run was aborted before the handler had ended.
-  const end = await new Promise<HandlerEnd | undefined>((resolve) => {
-    handler = call(task, input, context.context, parts.middleware, resolve);
-    stopTimer = startTimeout(run, control, clock);
-    control.onAbort(resolve as () => void);
-  });
+  const first = Promise.withResolvers<HandlerEnd | undefined>();
+  const handler = call(run, context.context, parts.middleware, first.resolve);
+  const stopTimer = startTimeout(run, control, parts.clock);
+  control.onAbort(first.resolve as () => void);
+  const end = await first.promise;
   stopTimer();
+  // In a function of its own, so that the wait carries no more than it needs.
+  if (end === undefined || control.isAborted || context.hasSpoken) {
+    return await endOf(run, control, parts, context, handler, end);
+  }
+  context.close({ goesOn: false });
+  return endedBy(end, run, outcomeOf(end, parts, run.task));
+}
 
-  const last = control.isAborted ? await obeyed(handler!, control.reason, clock) : end!;
+function endedBy(end: HandlerEnd | null, { lease }: Validated, outcome: Outcome | null): Ended {
+  const ended: Ended = { stage: 'ended', lease, outcome };
+  if (end?.kind === 'thrown') ended.thrown = end.error;
+  return ended;
+}
+
+/** The end of a run that was aborted, or whose handler did more than return. */
+async function endOf(
+  run: Validated,
+  control: RunControl,
+  parts: InProcessParts,
+  context: Context,
+  handler: Promise<HandlerEnd>,
+  end: HandlerEnd | undefined,
+): Promise<Ended> {
+  const { task, lease } = run;
+  const fields = { task: task.name, job: lease.job.id };
+  const last = control.isAborted ? await obeyed(handler, control.reason, parts.clock) : end!;
   const hasEnded = end !== undefined || last !== null;
   context.close({ goesOn: !hasEnded });
-  if (!hasEnded) void watchAbandoned(task, job.id, handler!, parts);
+  if (!hasEnded) void watchAbandoned(task, lease.job.id, handler, parts);
   if (context.hasReported) await context.lastReport();
   if (context.asked !== undefined && last?.kind === 'returned') {
-    logger.warn(
-      { task: task.name, job: job.id },
-      `Task '${task.name}' went on after it had asked for another outcome.`,
-    );
+    parts.logger.warn(fields, `Task '${task.name}' went on after it had asked for another outcome.`);
   }
   const plain = last === null ? null : (context.asked ?? outcomeOf(last, parts, task));
   const outcome = control.isAborted ? outcomeOfAborted(control.reason, plain) : plain;
-  const ended: Ended = { stage: 'ended', lease, outcome };
-  if (context.asked === undefined && last?.kind === 'thrown') ended.thrown = last.error;
+  const ended = endedBy(context.asked === undefined ? last : null, run, outcome);
   if (context.isCompletedWithin && outcome?.kind === 'completed') ended.isSettled = true;
   return ended;
 }
@@ -94,8 +111,7 @@ async function completeWithin(
 
 /** Never rejects, so that a handler that is not waited for any more cannot end the process. */
 async function call(
-  task: AnyTask,
-  input: unknown,
+  run: Validated,
   context: TaskContext,
   middleware: readonly Middleware[],
   tell: (end: HandlerEnd) => void,
@@ -103,8 +119,8 @@ async function call(
   let end: HandlerEnd;
   try {
     const value = await (middleware.length === 0
-      ? task.run(input, context)
-      : wrapped(task, input, context, middleware));
+      ? run.task.run(run.input, context)
+      : wrapped(run, context, middleware));
     end = { kind: 'returned', value };
   } catch (error) {
     end = { kind: 'thrown', error };
@@ -114,8 +130,7 @@ async function call(
 }
 
 function wrapped(
-  task: AnyTask,
-  input: unknown,
+  { task, input }: Validated,
   context: TaskContext,
   middleware: readonly Middleware[],
 ): Promise<unknown> {
