@@ -338,8 +338,13 @@ begin
   for i in 1 .. cardinality(p_ids) loop
     select * into l from {schema}.jobs_live where tenant = p_tenant and id = p_ids[i];
     if not found then
-      if exists (select 1 from {schema}.job_ends where tenant = p_tenant and id = p_ids[i]) then
-        return query select i, 'finished', null::{schema}.live_jobs;
+      -- A claim that we waited for may have put it into a bundle.
+      answer := case
+        when exists (select 1 from {schema}.job_ends where tenant = p_tenant and id = p_ids[i]) then 'finished'
+        when exists (select 1 from {schema}.bundled_jobs where tenant = p_tenant and id = p_ids[i]) then 'held'
+      end;
+      if answer is not null then
+        return query select i, answer, null::{schema}.live_jobs;
       end if;
       continue;
     end if;
