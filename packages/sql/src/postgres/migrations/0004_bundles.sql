@@ -25,9 +25,10 @@ end
 $$;
 
 -- Opens the bundles that jobs of one tenant are in. Whoever is about to lock rows of jobs that may run calls this first.
+-- Bundles are joined with the ids by hashes: else each id would be looked for in each bundle.
 create function {schema}.open_bundles_v1(p_tenant text, p_ids uuid[]) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -40,6 +41,7 @@ begin
   rowless := array(
     select x from unnest(p_ids) x
     where (select 1 from {schema}.jobs_live l where l.tenant = p_tenant and l.id = x limit 1) is null
+    order by x
   );
   if rowless = '{}' then
     return;
@@ -47,9 +49,8 @@ begin
   -- In the order of their keys, as everybody who locks several.
   for bundle in
     select * from {schema}.bundles b
-    where b.tenant = p_tenant and exists (
-      select 1 from unnest(rowless) x where x between b.first_id and b.last_id and x = any (b.ids)
-    )
+    where b.tenant = p_tenant and b.first_id <= rowless[cardinality(rowless)] and b.last_id >= rowless[1]
+      and exists (select 1 from unnest(b.ids) i join unnest(rowless) x on x = i)
     order by b.claim_id, b.queue for update
   loop
     perform {schema}.open_bundle_v1(bundle);
