@@ -1,8 +1,7 @@
 import type { Job, NewJob, Store } from '@waybill/core';
-import { settleChange as settling, someJobs, TestClock, versionChange } from '@waybill/core/testing';
+import { settleChange as settling, someJobs, TestClock } from '@waybill/core/testing';
 import { expect, test } from 'vitest';
 import { bundledStore } from './testing/bundled.ts';
-import { tempClient } from './testing/server.ts';
 import { add, claim, complete } from './testing/work.ts';
 
 const COMPLETED = { kind: 'completed', result: 'done' } as const;
@@ -98,6 +97,22 @@ test('guarantee 11: of a bundle whose worker fell silent, exactly the runs that 
   expect(nextAt).toBeNull();
   expect(await rows('bundles', 'bundle_ends')).toEqual([0, 0]);
   await complete(store, jobs.slice(400));
+});
+
+test('the sweep gets as many runs as it asks for, those whose lease ended first before others', async () => {
+  const { store, clock } = await bundledStore();
+  const jobs: Job[] = [];
+  for (let n = 0; n < 15; n += 1) {
+    await add(store, 2);
+    jobs.push(...(await claim(store, 2)));
+    await clock.advance(1);
+  }
+  await clock.advance(30_000);
+  const first = await store.due({ now: clock.now(), limit: 25 });
+  expect(idsOf(first.jobs).slice(0, 24)).toEqual(idsOf(jobs.slice(0, 24)));
+  expect([first.jobs.length, first.nextAt]).toEqual([25, jobs[25]!.leaseUntil]);
+  const all = await store.due({ now: clock.now(), limit: 100 });
+  expect([idsOf(all.jobs), all.nextAt]).toEqual([idsOf(jobs), null]);
 });
 
 test('a heartbeat gives each run its row, and moves the lease that it is for', async () => {
@@ -205,43 +220,4 @@ test('a job that was run before, or that was scheduled, gets a row', async () =>
   await store.apply([settling(job!, { kind: 'requeued' }, clock.now())]);
   expect(await claim(store, 1)).toMatchObject([{ run: 2 }]);
   expect(await rows('bundles', 'jobs_live')).toEqual([0, 2]);
-});
-
-test.each([
-  ['a run of the same bundle', ({ queue, timeoutMs }: Job) => queue === 'default' && timeoutMs === null],
-  ['a run of the same claim in another queue', ({ queue }: Job) => queue === 'other'],
-  ['a run of the same claim with a row', ({ timeoutMs }: Job) => timeoutMs !== null],
-])('a settle in an open transaction does not hold up heartbeats: %s', async (_, isSettled) => {
-  const { store, clock, url, rows } = await bundledStore();
-  await add(store, 3);
-  await add(store, 1, { queue: 'other' });
-  await add(store, 1, { timeoutMs: 60_000 });
-  const jobs = await claim(store, 5, { queues: ['default', 'other'] });
-  expect(await rows('bundles', 'jobs_live')).toEqual([2, 1]);
-  const settled = jobs.find(isSettled)!;
-  const client = await tempClient(url);
-  await client.query('begin');
-  expect(await store.within!(client).apply([settleChange(store, settled)])).toMatchObject([{ status: 'applied' }]);
-  const others = jobs.filter(({ id }) => id !== settled.id);
-  const answers = await store.extend(others.map((job) => beat(job, clock.now())));
-  expect(answers.map(({ status }) => status)).toEqual(others.map(() => 'extended'));
-  await client.query('commit');
-  expect(await store.get([settled])).toMatchObject([{ state: 'completed' }]);
-});
-
-test('a job that replaces a running one in an open transaction does not hold up its neighbours', async () => {
-  const { store, clock, url } = await bundledStore();
-  const [first, second] = someJobs(2, { createdAt: clock.now(), uniqueKey: 'u' });
-  await store.insert([{ jobs: [{ ...first!, unique: { key: 'u', owner: null } }] }]);
-  await add(store, 1);
-  const [owner, neighbour] = (await claim(store, 2)) as [Job, Job];
-  const replace = versionChange(owner, { do: 'cancel' }, clock.now())!;
-  const unique = { key: 'u', owner: { id: owner.id, version: owner.version }, replace };
-  const client = await tempClient(url);
-  await client.query('begin');
-  const inserted = await store.within!(client).insert([{ jobs: [{ ...second!, unique }] }]);
-  expect(inserted).toMatchObject([{ status: 'inserted' }]);
-  await complete(store, [neighbour]);
-  await client.query('commit');
-  expect(await store.get([owner, neighbour])).toMatchObject([{ state: 'cancelled' }, { state: 'completed' }]);
 });

@@ -1,8 +1,11 @@
--- Gives the runs of a locked bundle that have not ended rows of their own, as start_v1 would have written them.
-create function {schema}.open_bundle_v1(p_bundle {schema}.bundles) returns void
+-- Gives the runs of a locked bundle that have not ended rows of their own, as start_v1 would have written them; answers
+-- how many these are.
+create function {schema}.open_bundle_v1(p_bundle {schema}.bundles) returns int
 language plpgsql
 set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
+declare
+  opened int;
 begin
   insert into {schema}.jobs_live (
     tenant, id, queue, place, next_at, version, run, attempt, state, ready, holds_slot, advance_pending, dead, claim_id,
@@ -17,10 +20,12 @@ begin
     where e.tenant = p_bundle.tenant and e.claim_id = p_bundle.claim_id and e.queue = p_bundle.queue
   )
   order by x.id;
+  get diagnostics opened = row_count;
   delete from {schema}.bundle_ends
   where tenant = p_bundle.tenant and claim_id = p_bundle.claim_id and queue = p_bundle.queue;
   delete from {schema}.bundles
   where tenant = p_bundle.tenant and claim_id = p_bundle.claim_id and queue = p_bundle.queue;
+  return opened;
 end
 $$;
 
@@ -74,18 +79,20 @@ begin
 end
 $$;
 
--- Opens the bundles whose leases are over; what another sweep is at is left to it.
-create function {schema}.open_due_bundles_v1(p_now bigint) returns void
+-- Opens the bundles whose leases are over, until so many runs are found; what another sweep is at is left to it.
+create function {schema}.open_due_bundles_v1(p_now bigint, p_limit int) returns void
 language plpgsql
 set enable_seqscan = off
 as $$
 declare
   bundle {schema}.bundles;
+  opened int := 0;
 begin
   for bundle in
-    select * from {schema}.bundles b where b.next_at <= p_now order by b.next_at limit 10 for update skip locked
+    select * from {schema}.bundles b where b.next_at <= p_now order by b.next_at for update skip locked
   loop
-    perform {schema}.open_bundle_v1(bundle);
+    opened := opened + {schema}.open_bundle_v1(bundle);
+    exit when opened >= p_limit;
   end loop;
 end
 $$;
