@@ -212,6 +212,24 @@ test('what is more than a plain job gets a row, and a claim of both kinds is one
   expect(await rows('bundles', 'bundle_ends')).toEqual([0, 0]);
 });
 
+test('tenants that have the same ids and claim ids have bundles of their own', async () => {
+  const { store, rows } = await bundledStore();
+  const made = someJobs(2, { createdAt: store.clock.now() });
+  const ours: Job[][] = [];
+  for (const tenant of ['', 'acme']) {
+    const events = (job: NewJob) => job.events.map((event) => ({ ...event, tenant }));
+    await store.insert(made.map((one) => ({ jobs: [{ job: { ...one.job, tenant }, events: events(one) }] })));
+    ours.push(await claim(store, 2, { tenant, claimId: 'same' }));
+  }
+  const [first, second] = ours as [Job[], Job[]];
+  await complete(store, first);
+  expect(await rows('bundles', 'job_ends')).toEqual([1, 2]);
+  expect(await store.get([...first, ...second])).toMatchObject([
+    ...first.map(() => ({ state: 'completed' })),
+    ...second,
+  ]);
+});
+
 test('a job that was run before, or that was scheduled, gets a row', async () => {
   const { store, clock, rows } = await bundledStore();
   await add(store, 1, { scheduledAt: clock.now() + 10 });
