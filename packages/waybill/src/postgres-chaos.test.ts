@@ -172,6 +172,17 @@ function checkEvents(events: readonly LoggedEvent[]): void {
   }
 }
 
+/** By the server's own counters, which a crash sets back to zero. */
+async function bundlesMade(): Promise<number> {
+  const admin = new pg.Client(server.url);
+  await admin.connect();
+  const { rows } = await admin.query<{ made: string }>(
+    "select n_tup_ins as made from pg_stat_user_tables where schemaname = 'chaos' and relname = 'bundles'",
+  );
+  await admin.end();
+  return Number(rows[0]!.made);
+}
+
 test('guarantees 1, 2, 4, 10, 11: a server that is restarted and workers that are killed lose and double nothing', {
   timeout: 180_000,
 }, async ({ annotate }) => {
@@ -207,4 +218,5 @@ test('guarantees 1, 2, 4, 10, 11: a server that is restarted and workers that ar
   expect(expired.length).toBeGreaterThan(0);
   expect(producers.acknowledged.size).toBeGreaterThan(1_000);
   expect(await fleet.stop('SIGTERM')).toEqual(Array.from({ length: WORKERS }, () => 0));
+  expect(await bundlesMade(), 'runs were in bundles').toBeGreaterThan(10);
 });

@@ -18,7 +18,7 @@ type Part = [change: Change, index: number][];
 
 export async function apply(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
   const ends = commonEnds(changes);
-  if (ends === null) return applyMixed(base, changes);
+  if (ends === null) return applyBy(finish, base, changes);
   const found = await finish(base, ends);
   if (found.every((answer) => answer === APPLIED)) return found;
   const answerTo = new Map(ends.map((change, index) => [change, found[index]!]));
@@ -35,11 +35,23 @@ function commonEnds(changes: readonly Change[]): Change[] | null {
   return ends.some(({ job }, index) => job.id === ends[index - 1]?.job.id) ? null : ends;
 }
 
-async function applyMixed(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
+/**
+ * In a transaction that may last: finish_v1 would keep all bundles of the claim locked so long, also those that the job
+ * is not in, and with them the heartbeats of their runs.
+ */
+export function applyInside(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
+  return applyBy(applyPlain, base, changes);
+}
+
+/** `end` is for the common end of a run. */
+async function applyBy(end: How, base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
   const answers = changes.map(() => LOST);
   const changed: Job[] = [];
   for (const wave of wavesIn(changes)) {
-    const parts = partsOf(wave.filter(([{ job }]) => isId(job.id)));
+    const parts = partsOf(
+      end,
+      wave.filter(([{ job }]) => isId(job.id)),
+    );
     await Promise.all(
       parts.map(async ([how, part]) => {
         const found = await how(
@@ -69,18 +81,18 @@ function wavesIn(changes: readonly Change[]): Part[] {
 type How = (base: Base, changes: readonly Change[]) => Promise<ApplyAnswer[]>;
 
 /** By tenant and by what they need, each in the order of ids, which is the order of locks. */
-function partsOf(wave: Part): [How, Part][] {
+function partsOf(end: How, wave: Part): [How, Part][] {
   const byTenant = Map.groupBy(wave, ([{ job }]) => job.tenant);
   return [...byTenant.values()].flatMap((of) =>
-    [...Map.groupBy(of, ([change]) => howTo(change))].map(([how, part]): [How, Part] => [
+    [...Map.groupBy(of, ([change]) => howTo(end, change))].map(([how, part]): [How, Part] => [
       how,
       part.sort(([a], [b]) => (a.job.id < b.job.id ? -1 : 1)),
     ]),
   );
 }
 
-function howTo(change: Change): How {
-  if (isPlainEnd(change)) return finish;
+function howTo(end: How, change: Change): How {
+  if (isPlainEnd(change)) return end;
   return change.job.limitKey !== null || change.ownsKey ? applyGuarded : applyPlain;
 }
 

@@ -11,7 +11,7 @@ export interface Base {
   readonly sql: Statements;
   readonly floors: Floors;
   readonly bell: Pick<Bell, 'payload' | 'ready' | 'close'>;
-  /** How many plain jobs a claim must have before their runs become a bundle. */
+  /** How many jobs a claim must have before the runs of its plain ones become a bundle. */
   readonly bundleFrom: number;
   /** Queues that are known to have their row; tenant and name as one key. */
   readonly knownQueues: { has(queue: string): boolean; add(queue: string): void };

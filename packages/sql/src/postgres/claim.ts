@@ -56,7 +56,9 @@ async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promis
     now,
   ]);
   const jobs = inOrder(queues, await placed(base, tenant, rows));
-  moveFloors(base, tenant, queues, jobs, jobs.length >= wanted, lowered);
+  // What a claim got before says nothing of what is ready now.
+  const areAllNew = rows.every((row) => repeatedIds(row) === null);
+  if (areAllNew) moveFloors(base, tenant, queues, jobs, jobs.length >= wanted, lowered);
   return Map.groupBy(jobs, (job) => job.claimId ?? '');
 }
 

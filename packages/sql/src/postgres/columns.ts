@@ -70,7 +70,8 @@ export function insertParameters(
 
 /** Whether insert_one_v1 can store a job: most that are enqueued by themselves. */
 export function isSimple({ job, events }: NewJob): boolean {
-  const hasRun = job.run > 0 || job.attempt > 0 || job.claimId !== null || job.outcome !== null || job.errors.length > 0;
+  const hasRun =
+    job.run > 0 || job.attempt > 0 || job.claimId !== null || job.outcome !== null || job.errors.length > 0;
   const hasKeys = job.idempotencyKey !== null || job.uniqueKey !== null || job.limitKey !== null;
   return !hasRun && !hasKeys && job.workflowId === null && !job.advancePending && listsOf(events).length <= 1;
 }

@@ -8,7 +8,7 @@ import { fromRow, type Row } from './rows.ts';
 export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnswer> {
   const { link, sql } = base;
   const admitted = await admitDue(base, now, limit);
-  await link.query(sql['bundles-due'], [now]);
+  await link.query(sql['bundles-due'], [now, limit]);
   const rows = await link.query<Row>(sql.due, [now, limit]);
   const crons = await link.query<CronCells>(sql['crons-due'], [now, limit]);
   const [moments] = await link.query<(number | null)[]>(sql['due-after'], [rows.length, crons.length]);

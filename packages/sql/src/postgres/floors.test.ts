@@ -40,6 +40,15 @@ test('a claim that finds too little above the floor takes what is below it', asy
   expect(idsOf(await claim(ours, 10)).sort()).toEqual(idsOf([...low.slice(2), ...urgent]).sort());
 });
 
+test('a claim that is repeated after a job came does not raise the floor over it', async () => {
+  const { ours } = await twoStores();
+  await add(ours, 20);
+  const first = await claim(ours, 5, { claimId: 'repeated' });
+  const [urgent] = await add(ours, 1, { priority: 9 });
+  expect(await claim(ours, 5, { claimId: 'repeated' })).toEqual(first);
+  expect(idsOf(await claim(ours, 1))).toEqual([urgent!.id]);
+});
+
 test('a claim that began before a job came does not raise the floor over it', () => {
   const clock = new TestClock();
   const floors = new Floors(clock);

@@ -6,6 +6,7 @@ import { get } from './get.ts';
 import { type Clash, clashesOf, store } from './insert.ts';
 import { LimitBook, type LimitName, type Newcomer } from './limit-book.ts';
 import type { Queryable } from './link/link.ts';
+import { openBundles, replacedBy } from './open-bundles.ts';
 import { giveKeys, lockKeys } from './unique-keys.ts';
 
 /** Groups with limits, unique keys, edges or workflows: whatever they depend on is locked first, then decided on. */
@@ -18,7 +19,9 @@ export async function insertInside(base: Base, tx: Queryable, groups: readonly I
   const book = await LimitBook.lock(base, tx, limitsOf(groups), base.link.clock.now());
   const made = groups.flatMap(({ jobs }) => jobs);
   const uniques = made.flatMap(({ job, unique }) => (unique ? [{ tenant: job.tenant, key: unique.key }] : []));
-  const owners = await ownersOf(base, tx, await lockKeys(base, tx, uniques));
+  const ownerIds = await lockKeys(base, tx, uniques);
+  await openBundles(base, tx, replacedBy(made));
+  const owners = await ownersOf(base, tx, ownerIds);
   const clashes = await clashesByJob(base, tx, made);
   const desk: Desk = { base, tx, book, owners, clashes, newcomers: new Map() };
   const refusals: (InsertAnswer | null)[] = [];

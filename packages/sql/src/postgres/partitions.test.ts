@@ -66,6 +66,18 @@ test('a day goes as a whole once all of its jobs have expired, with their keys',
   expect(await add(store, 1, { idempotencyKey: 'k' })).toHaveLength(1);
 });
 
+test('guarantee 1: a day stays while runs of its jobs are in a bundle', async () => {
+  const { clock, store, days } = await aStore();
+  await add(store, 20);
+  const jobs = await claim(store, 20, { leaseMs: 5 * DAY_MS });
+  await complete(store, jobs.slice(1));
+  await clock.advance(3 * DAY_MS);
+  expect(await prune(store, clock.now())).toMatchObject({ jobs: 19 });
+  expect((await days())[0]).toBe('20300101');
+  expect(await store.get(jobs.slice(0, 2))).toEqual([jobs[0], null]);
+  await complete(store, jobs.slice(0, 1));
+});
+
 test('guarantee 1: a day stays while a job of it lives or ended inside the retention', async () => {
   const { clock, store, days } = await aStore();
   const [waiting] = await add(store, 1, { scheduledAt: clock.now() + 40 * DAY_MS });

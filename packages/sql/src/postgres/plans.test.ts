@@ -1,5 +1,5 @@
-import type { Store } from '@waybill/core';
-import { settleChange, TestClock } from '@waybill/core/testing';
+import type { Job, Store } from '@waybill/core';
+import { settleChange, someJobs, TestClock } from '@waybill/core/testing';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { QUERY_NAMES, queryFiles, readQuery } from './queries.ts';
@@ -17,6 +17,8 @@ interface Counters {
   read: number;
   /** Rows of ends that were fetched. */
   ends: number;
+  /** Pages of the long lists in bundles that were read. */
+  lists: number;
 }
 
 /** A store on one connection, so that what it did can be read from the server's own counters. */
@@ -33,18 +35,25 @@ async function watchedStore() {
       `select
         coalesce(sum(seq_tup_read) filter (where relname ~ '^job'), 0) as scanned,
         coalesce(sum(idx_tup_fetch) filter (where relname ~ '^job_ends'), 0) as ends,
-        (select coalesce(sum(idx_tup_read), 0) from pg_stat_user_indexes where schemaname = $1 and relname ~ '^job') as read
+        (select coalesce(sum(idx_tup_read), 0) from pg_stat_user_indexes where schemaname = $1 and relname ~ '^job') as read,
+        (select toast_blks_read + toast_blks_hit from pg_statio_user_tables
+          where schemaname = $1 and relname = 'bundles') as lists
       from pg_stat_user_tables where schemaname = $1`,
       [schema],
     );
-    const [row] = rows;
-    return { scanned: Number(row!.scanned), read: Number(row!.read), ends: Number(row!.ends) };
+    const { scanned, ends, read, lists } = rows[0]!;
+    return { scanned: Number(scanned), read: Number(read), ends: Number(ends), lists: Number(lists) };
   };
   const counted = async (work: () => Promise<unknown>): Promise<Counters> => {
     const before = await read();
     await work();
     const after = await read();
-    return { scanned: after.scanned - before.scanned, read: after.read - before.read, ends: after.ends - before.ends };
+    return {
+      scanned: after.scanned - before.scanned,
+      read: after.read - before.read,
+      ends: after.ends - before.ends,
+      lists: after.lists - before.lists,
+    };
   };
   return { store, counted, analyze: () => pool.query('analyze') };
 }
@@ -105,6 +114,26 @@ test.each(MOMENTS)(
     }
   },
 );
+
+test('the runs of a bundle are found by one look at each bundle, also where their ids are mixed', async () => {
+  const { store, counted } = await watchedStore();
+  const [JOBS, BUNDLES] = [200, 10];
+  const queues = Array.from({ length: BUNDLES }, (_, n) => `queue-${n}`);
+  const made = Array.from({ length: JOBS }, () => queues.flatMap((queue) => someJobs(1, { queue }))).flat();
+  await store.insert(made.map((job) => ({ jobs: [job] })));
+  const runs: Job[][] = [];
+  for (const queue of queues) runs.push(await claim(store, JOBS, { queues: [queue] }));
+  const beats = runs[0]!.map(({ id }) => ({ tenant: '', id, by: 'anyone', leaseMs: null, now: 0 }) as const);
+  for (const [name, work] of [
+    ['get', () => store.get(runs[0]!)],
+    ['extend', () => store.extend(beats)],
+  ] as const) {
+    const { lists } = await counted(work);
+    // Each bundle has three lists of a few pages.
+    expect(lists, name).toBeGreaterThan(0);
+    expect(lists, name).toBeLessThan(BUNDLES * 20);
+  }
+});
 
 test('every file in the folder is used and says what its parameters are', () => {
   expect(queryFiles().sort()).toEqual([...QUERY_NAMES].sort());

@@ -65,8 +65,8 @@ export interface PostgresStoreOptions extends PostgresOptions {
    */
   pruneLagMs?: number;
   /**
-   * From how many plain jobs on a claim keeps its runs in one row instead of one for each. Fewer are hardly faster so,
-   * and cost more when somebody asks for one of them. @defaultValue 16
+   * From how many jobs on a claim keeps the runs of its plain ones in one row instead of one for each. Fewer are hardly
+   * faster so, and cost more when somebody asks for one of them. @defaultValue 16
    */
   bundleFrom?: number;
 }

@@ -1,41 +1,36 @@
-import type { Change, InsertGroup, StoreWithin, Transaction } from '@waybill/core';
-import { apply } from './apply.ts';
-import { plainArray, textArray } from './arrays.ts';
+import type { InsertGroup, StoreWithin, Transaction } from '@waybill/core';
+import { applyInside } from './apply.ts';
+import { textArray } from './arrays.ts';
 import { type Base, keyOf } from './base.ts';
 import { payloadOf } from './bell.ts';
 import { get } from './get.ts';
 import { insertGuarded } from './insert-guarded.ts';
 import { linkWithin } from './link/within.ts';
-import { isId } from './rows.ts';
+import { openBundles, replacedBy } from './open-bundles.ts';
 
-/** The store from inside of a transaction of somebody else. */
+/**
+ * The store from inside of a transaction of somebody else. Bundles are opened by a connection of our own: opened inside,
+ * they would make everybody wait who wants to end or extend another run of them, until the caller commits.
+ */
 export function storeWithin(base: Base, transaction: Transaction): StoreWithin {
   const inside = baseWithin(base, transaction);
   return {
     // Looks before it writes, so that nothing but a rival at the very same moment makes a statement fail.
     insert: async (groups) => {
       await noteQueues(base, groups);
+      const replaced = replacedBy(groups.flatMap(({ jobs }) => jobs));
+      await openBundles(base, base.link, replaced);
       const answers = [];
       for (const group of groups) answers.push(...(await insertGuarded(inside, [group])));
       return answers;
     },
     get: (keys) => get(inside, keys),
     apply: async (changes) => {
-      await openBundles(base, changes);
-      return apply(inside, changes);
+      const changed = changes.map(({ job }) => job);
+      await openBundles(base, base.link, changed);
+      return applyInside(inside, changes);
     },
   };
-}
-
-/**
- * By a connection of our own: ended inside of the transaction, a run would keep the lock of its whole bundle, and who
- * wants to extend the lease of another run of it would wait until the caller commits.
- */
-async function openBundles({ link, sql }: Base, changes: readonly Change[]): Promise<void> {
-  const ids = changes.map(({ job }) => job.id).filter(isId);
-  for (const tenant of new Set(changes.map(({ job }) => job.tenant))) {
-    await link.query(sql['bundles-open'], [tenant, plainArray(ids)]);
-  }
 }
 
 /**

@@ -15,7 +15,9 @@ const chaos = chaosTask((kind, job) => {
   process.send?.(kind === 'start' && isRescue(job) ? 'rescue' : kind);
 });
 
-const store = await postgresStore({ url, schema });
+// Claims so much at a time, and bundles so little, that most runs are in bundles when something goes wrong.
+const store = await postgresStore({ url, schema, bundleFrom: 4 });
 const waybill = connectionTo(engine({ store, sweepEveryMs: 200 }));
-waybill.work([chaos], { concurrency: 8, leaseMs, heartbeatMs: Math.floor(leaseMs / 3), stopOn: ['SIGTERM'] });
+const heartbeatMs = Math.floor(leaseMs / 3);
+waybill.work([chaos], { concurrency: 8, prefetch: 32, leaseMs, heartbeatMs, stopOn: ['SIGTERM'] });
 process.send?.('ready');

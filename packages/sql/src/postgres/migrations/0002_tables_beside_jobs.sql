@@ -169,9 +169,10 @@ select
   b.node, l.advance_pending, b.spec, l.error_type, l.error_code, l.ready, l.place
 from {schema}.jobs_live l join {schema}.job_bodies b on b.tenant = l.tenant and b.id = l.id;
 
+-- Its id is that of the body, so that who asks for some ids reads only their bodies.
 create view {schema}.bundled_jobs as
 select
-  k.tenant, x.id, b.type, k.queue, b.priority, x.place % 10000000000000000 as seq, 4::smallint as state, k.next_at,
+  k.tenant, b.id, b.type, k.queue, b.priority, x.place % 10000000000000000 as seq, 4::smallint as state, k.next_at,
   2 as version, 1 as run, 1 as attempt, b.max_attempts, k.claim_id, k.worker_id, k.lease_ms, k.next_at as lease_until,
   null::text as outcome, null::bigint as timeout_ms, null::bigint as timeout_at, null::bigint as visibility_ms,
   b.created_at, x.enqueued_at, null::bigint as scheduled_at, k.started_at, null::bigint as finished_at,
@@ -182,8 +183,8 @@ from {schema}.bundles k
 cross join lateral unnest(k.ids, k.places, k.enqueued_at) as x (id, place, enqueued_at)
 join {schema}.job_bodies b on b.tenant = k.tenant and b.id = x.id
 where not exists (
-  select 1 from {schema}.bundle_ends e
-  where e.tenant = k.tenant and e.claim_id = k.claim_id and e.queue = k.queue and x.id = any (e.ids)
+  select 1 from {schema}.bundle_ends e cross join lateral unnest(e.ids) as y (id)
+  where e.tenant = k.tenant and e.claim_id = k.claim_id and e.queue = k.queue and y.id = x.id
 );
 
 create view {schema}.ended_jobs as

@@ -1,8 +1,11 @@
--- Gives the runs of a locked bundle that have not ended rows of their own, as start_v1 would have written them.
-create function {schema}.open_bundle_v1(p_bundle {schema}.bundles) returns void
+-- Gives the runs of a locked bundle that have not ended rows of their own, as start_v1 would have written them; answers
+-- how many these are.
+create function {schema}.open_bundle_v1(p_bundle {schema}.bundles) returns int
 language plpgsql
 set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
+declare
+  opened int;
 begin
   insert into {schema}.jobs_live (
     tenant, id, queue, place, next_at, version, run, attempt, state, ready, holds_slot, advance_pending, dead, claim_id,
@@ -17,17 +20,20 @@ begin
     where e.tenant = p_bundle.tenant and e.claim_id = p_bundle.claim_id and e.queue = p_bundle.queue
   )
   order by x.id;
+  get diagnostics opened = row_count;
   delete from {schema}.bundle_ends
   where tenant = p_bundle.tenant and claim_id = p_bundle.claim_id and queue = p_bundle.queue;
   delete from {schema}.bundles
   where tenant = p_bundle.tenant and claim_id = p_bundle.claim_id and queue = p_bundle.queue;
+  return opened;
 end
 $$;
 
 -- Opens the bundles that jobs of one tenant are in. Whoever is about to lock rows of jobs that may run calls this first.
+-- Bundles are joined with the ids by hashes: else each id would be looked for in each bundle.
 create function {schema}.open_bundles_v1(p_tenant text, p_ids uuid[]) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -40,6 +46,7 @@ begin
   rowless := array(
     select x from unnest(p_ids) x
     where (select 1 from {schema}.jobs_live l where l.tenant = p_tenant and l.id = x limit 1) is null
+    order by x
   );
   if rowless = '{}' then
     return;
@@ -47,9 +54,8 @@ begin
   -- In the order of their keys, as everybody who locks several.
   for bundle in
     select * from {schema}.bundles b
-    where b.tenant = p_tenant and exists (
-      select 1 from unnest(rowless) x where x between b.first_id and b.last_id and x = any (b.ids)
-    )
+    where b.tenant = p_tenant and b.first_id <= rowless[cardinality(rowless)] and b.last_id >= rowless[1]
+      and exists (select 1 from unnest(b.ids) i join unnest(rowless) x on x = i)
     order by b.claim_id, b.queue for update
   loop
     perform {schema}.open_bundle_v1(bundle);
@@ -73,18 +79,20 @@ begin
 end
 $$;
 
--- Opens the bundles whose leases are over; what another sweep is at is left to it.
-create function {schema}.open_due_bundles_v1(p_now bigint) returns void
+-- Opens the bundles whose leases are over, until so many runs are found; what another sweep is at is left to it.
+create function {schema}.open_due_bundles_v1(p_now bigint, p_limit int) returns void
 language plpgsql
 set enable_seqscan = off
 as $$
 declare
   bundle {schema}.bundles;
+  opened int := 0;
 begin
   for bundle in
-    select * from {schema}.bundles b where b.next_at <= p_now order by b.next_at limit 10 for update skip locked
+    select * from {schema}.bundles b where b.next_at <= p_now order by b.next_at for update skip locked
   loop
-    perform {schema}.open_bundle_v1(bundle);
+    opened := opened + {schema}.open_bundle_v1(bundle);
+    exit when opened >= p_limit;
   end loop;
 end
 $$;

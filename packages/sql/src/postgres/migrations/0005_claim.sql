@@ -244,7 +244,7 @@ $$;
 -- Claims for several requests that name the same queues, in the order of the requests; a job tells by its claim id
 -- whose it is. A request whose claim id was used before answers what it got then; one that is under way elsewhere is
 -- waited for. `p_floors`: the places below which nothing is known to be ready, or null; a queue that has too little above
--- its floor is read from its start. From `p_bundle_from` plain jobs on, the jobs of a request are bundled.
+-- its floor is read from its start. Where a request gets `p_bundle_from` jobs or more, its plain ones are bundled.
 create function {schema}.claim_v1(
   p_tenant text, p_queues text[], p_floors bigint[], p_claims text[], p_workers text[], p_limits int[],
   p_leases bigint[], p_bundle_from int, p_now bigint
@@ -388,8 +388,13 @@ begin
   for i in 1 .. cardinality(p_ids) loop
     select * into l from {schema}.jobs_live where tenant = p_tenant and id = p_ids[i];
     if not found then
-      if exists (select 1 from {schema}.job_ends where tenant = p_tenant and id = p_ids[i]) then
-        return query select i, 'finished', null::{schema}.live_jobs;
+      -- A claim that we waited for may have put it into a bundle.
+      answer := case
+        when exists (select 1 from {schema}.job_ends where tenant = p_tenant and id = p_ids[i]) then 'finished'
+        when exists (select 1 from {schema}.bundled_jobs where tenant = p_tenant and id = p_ids[i]) then 'held'
+      end;
+      if answer is not null then
+        return query select i, answer, null::{schema}.live_jobs;
       end if;
       continue;
     end if;

@@ -70,6 +70,8 @@ begin
       join unnest(p_id, p_finished_at, {schema}.lines_v1(p_result)) with ordinality as c (id, finished_at, result, n)
         on c.id = r.id and r.claim_id = coalesce(only_claim, p_claims[p_claim[n]]) and coalesce(only_run, p_run[n]) = 1
       where not exists (select 1 from z where z.id = r.id and z.claim_id = r.claim_id)
+        -- Two ends of a run meet at its end, or at its body where both forget it; one of each kind would not meet.
+        and (coalesce(only_state, p_state[n]) = 5 or r.queue <> all (forgetful))
     ),
     e as (
       insert into {schema}.job_ends (
@@ -103,13 +105,17 @@ begin
       count(*) filter (where not m.is_forgotten) + (select count(*) from f), (select array_agg(t.queue) from t),
       array_agg(m.id) filter (where m.is_forgotten)
     into ended, left_queues, forgotten from m;
-    -- A bundle whose runs have all ended has done its service.
+    -- A bundle whose runs have all ended has done its service. One that others still share is left to them, or to the
+    -- sweep: two that wait for each other's bundles would never end.
     with done as (
-      delete from {schema}.bundles b where b.tenant = p_tenant and b.claim_id = any (p_claims) and b.count = (
-        select sum(e.count) from {schema}.bundle_ends e
-        where e.tenant = p_tenant and e.claim_id = b.claim_id and e.queue = b.queue
-      )
-      returning b.claim_id, b.queue
+      delete from {schema}.bundles where ctid = any (array(
+        select b.ctid from {schema}.bundles b where b.tenant = p_tenant and b.claim_id = any (p_claims) and b.count = (
+          select sum(e.count) from {schema}.bundle_ends e
+          where e.tenant = p_tenant and e.claim_id = b.claim_id and e.queue = b.queue
+        )
+        for update skip locked
+      ))
+      returning claim_id, queue
     )
     delete from {schema}.bundle_ends e using done
     where e.tenant = p_tenant and e.claim_id = done.claim_id and e.queue = done.queue;

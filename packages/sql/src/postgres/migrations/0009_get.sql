@@ -1,3 +1,28 @@
+-- Whole jobs of one tenant that run in bundles, by id; the ids come in order. As in open_bundles_v1, by hashes.
+create function {schema}.get_bundled_v1(p_tenant text, p_id uuid[]) returns setof {schema}.live_jobs
+language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  -- They tell which days the bodies are of.
+  least_id uuid := p_id[1];
+  greatest_id uuid := p_id[cardinality(p_id)];
+  claims text[] := array(
+    select b.claim_id from {schema}.bundles b
+    where b.tenant = p_tenant and b.first_id <= greatest_id and b.last_id >= least_id
+      and exists (select 1 from unnest(b.ids) i join unnest(p_id) x on x = i)
+  );
+begin
+  if claims <> '{}' then
+    return query
+    select j.* from {schema}.bundled_jobs j
+    where j.tenant = p_tenant and j.claim_id = any (claims) and j.id = any (p_id)
+      and j.id >= least_id and j.id <= greatest_id;
+  end if;
+end
+$$;
+
 -- Whole jobs by id, in no order. Those that run in bundles are looked for last, and only where others are missing.
 create function {schema}.get_v1(p_tenant text[], p_id uuid[]) returns setof {schema}.live_jobs
 language plpgsql stable
@@ -7,7 +32,6 @@ as $$
 declare
   n int;
   missing int := cardinality(p_id);
-  claims text[];
 begin
   return query
   select j.* from unnest(p_tenant, p_id) as k (tenant, id)
@@ -18,20 +42,12 @@ begin
   select j.* from unnest(p_tenant, p_id) as k (tenant, id)
   cross join lateral (select * from {schema}.ended_jobs v where v.tenant = k.tenant and v.id = k.id limit 1) j;
   get diagnostics n = row_count;
-  if missing = n then
-    return;
-  end if;
-  claims := array(
-    select b.claim_id from {schema}.bundles b where exists (
-      select 1 from unnest(p_tenant, p_id) as k (tenant, id)
-      where k.tenant = b.tenant and k.id between b.first_id and b.last_id
-    )
-  );
-  if claims <> '{}' then
+  if missing > n then
     return query
-    select j.* from {schema}.bundled_jobs j
-    where j.tenant = any (p_tenant) and j.claim_id = any (claims) and j.id = any (p_id)
-      and (j.tenant, j.id) in (select * from unnest(p_tenant, p_id));
+    select j.* from (
+      select k.tenant, array_agg(k.id order by k.id) as ids from unnest(p_tenant, p_id) as k (tenant, id) group by 1
+    ) k
+    cross join lateral {schema}.get_bundled_v1(k.tenant, k.ids) j;
   end if;
 end
 $$;
