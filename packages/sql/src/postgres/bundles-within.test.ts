@@ -8,14 +8,14 @@ import { add, claim, complete } from './testing/work.ts';
 const COMPLETED = { kind: 'completed', result: null } as const;
 
 test.each([
-  ['a run of the same bundle', ({ queue, timeoutMs }: Job) => queue === 'default' && timeoutMs === null],
+  ['a run of the same bundle', ({ queue, visibilityMs }: Job) => queue === 'default' && visibilityMs === null],
   ['a run of the same claim in another queue', ({ queue }: Job) => queue === 'other'],
-  ['a run of the same claim with a row', ({ timeoutMs }: Job) => timeoutMs !== null],
+  ['a run of the same claim with a row', ({ visibilityMs }: Job) => visibilityMs !== null],
 ])('a settle in an open transaction does not hold up heartbeats: %s', async (_, isSettled) => {
   const { store, clock, url, rows } = await bundledStore();
   await add(store, 3);
   await add(store, 1, { queue: 'other' });
-  await add(store, 1, { timeoutMs: 60_000 });
+  await add(store, 1, { visibilityMs: 30_000 });
   const jobs = await claim(store, 5, { queues: ['default', 'other'] });
   expect(await rows('bundles', 'jobs_live')).toEqual([2, 1]);
   const settled = jobs.find(isSettled)!;

@@ -198,18 +198,34 @@ test('what is more than a plain job gets a row, and a claim of both kinds is one
   const { store, clock, rows } = await bundledStore();
   const now = clock.now();
   const plain = await add(store, 3);
-  await add(store, 1, { timeoutMs: 5_000 });
   await add(store, 1, { visibilityMs: 5_000 });
   await add(store, 1, { expiresAt: now + 5_000 });
   await add(store, 1, { limitKey: 'k' });
   await add(store, 1, { workflowId: 'flow', node: 'a' });
   const jobs = await claim(store, 10, { claimId: 'both' });
-  expect(jobs).toHaveLength(8);
-  expect(await rows('bundles', 'jobs_live')).toEqual([1, 5]);
+  expect(jobs).toHaveLength(7);
+  expect(await rows('bundles', 'jobs_live')).toEqual([1, 4]);
   expect(await claim(store, 10, { claimId: 'both' })).toEqual(await store.get(jobs));
   expect(idsOf(jobs)).toEqual(expect.arrayContaining(idsOf(plain)));
   await complete(store, jobs);
   expect(await rows('bundles', 'bundle_ends')).toEqual([0, 0]);
+});
+
+test('a run whose time is over before its lease opens its bundle then, and is the only one that is due', async () => {
+  const { store, clock, rows } = await bundledStore();
+  await add(store, 2);
+  const [hurried] = await add(store, 1, { timeoutMs: 5_000 });
+  const jobs = await claim(store, 10);
+  expect(await rows('bundles', 'jobs_live')).toEqual([1, 0]);
+  const told = jobs.find(({ id }) => id === hurried!.id)!;
+  expect(told).toMatchObject({ timeoutMs: 5_000, timeoutAt: clock.now() + 5_000, nextAt: clock.now() + 5_000 });
+  expect(await store.get(jobs)).toEqual(jobs);
+  const { nextAt } = await store.due({ now: clock.now(), limit: 10 });
+  expect(nextAt).toBe(clock.now() + 5_000);
+  await clock.advance(5_000);
+  expect((await store.due({ now: clock.now(), limit: 10 })).jobs).toEqual([told]);
+  expect(await rows('bundles', 'jobs_live')).toEqual([0, 3]);
+  expect(await store.get(jobs)).toEqual(jobs);
 });
 
 test('tenants that have the same ids and claim ids have bundles of their own', async () => {

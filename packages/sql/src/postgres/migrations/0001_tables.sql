@@ -144,8 +144,8 @@ create table {schema}.claims (
 create index claims_at on {schema}.claims (at);
 
 -- The runs that one claim has begun in a queue, of jobs that were as they were made: one row instead of one for each,
--- since nearly all of them complete before anybody asks. All of them are of version 2, run 1 and attempt 1, and their
--- lease ends at `next_at`. Whoever wants to change one of them in another way than by ending it opens the bundle, which
+-- since nearly all of them complete before anybody asks. All of them are of version 2, run 1 and attempt 1. At `next_at`
+-- their lease ends, or the time of the one among them that has the least. Whoever wants to change one of them in another way than by ending it opens the bundle, which
 -- gives each that has not ended its row (open_bundles_v1). `first_id` and `last_id` are bounds.
 create table {schema}.bundles (
   tenant text not null,

@@ -172,9 +172,10 @@ from {schema}.jobs_live l join {schema}.job_bodies b on b.tenant = l.tenant and 
 -- Its id is that of the body, so that who asks for some ids reads only their bodies.
 create view {schema}.bundled_jobs as
 select
-  k.tenant, b.id, b.type, k.queue, b.priority, x.place % 10000000000000000 as seq, 4::smallint as state, k.next_at,
-  2 as version, 1 as run, 1 as attempt, b.max_attempts, k.claim_id, k.worker_id, k.lease_ms, k.next_at as lease_until,
-  null::text as outcome, null::bigint as timeout_ms, null::bigint as timeout_at, null::bigint as visibility_ms,
+  k.tenant, b.id, b.type, k.queue, b.priority, x.place % 10000000000000000 as seq, 4::smallint as state,
+  k.started_at + least(k.lease_ms, b.timeout_ms) as next_at, 2 as version, 1 as run, 1 as attempt, b.max_attempts,
+  k.claim_id, k.worker_id, k.lease_ms, k.started_at + k.lease_ms as lease_until, null::text as outcome, b.timeout_ms,
+  k.started_at + b.timeout_ms as timeout_at, null::bigint as visibility_ms,
   b.created_at, x.enqueued_at, null::bigint as scheduled_at, k.started_at, null::bigint as finished_at,
   null::bigint as expires_at, null::bigint as retry_delay_ms, null::text as errors, null::text as result, false as dead,
   b.idempotency_key, b.unique_key, null::text as limit_key, false as holds_slot, null::text as workflow_id, b.node,

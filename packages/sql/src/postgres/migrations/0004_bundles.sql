@@ -2,19 +2,24 @@
 -- how many these are.
 create function {schema}.open_bundle_v1(p_bundle {schema}.bundles) returns int
 language plpgsql
-set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   opened int;
 begin
   insert into {schema}.jobs_live (
     tenant, id, queue, place, next_at, version, run, attempt, state, ready, holds_slot, advance_pending, dead, claim_id,
-    worker_id, lease_ms, lease_until, enqueued_at, started_at
+    worker_id, lease_ms, lease_until, timeout_ms, timeout_at, enqueued_at, started_at
   )
   select
-    p_bundle.tenant, x.id, p_bundle.queue, x.place, p_bundle.next_at, 2, 1, 1, 4, false, false, false, false,
-    p_bundle.claim_id, p_bundle.worker_id, p_bundle.lease_ms, p_bundle.next_at, x.enqueued_at, p_bundle.started_at
+    p_bundle.tenant, x.id, p_bundle.queue, x.place, p_bundle.started_at + least(p_bundle.lease_ms, b.timeout_ms), 2, 1, 1,
+    4, false, false, false, false, p_bundle.claim_id, p_bundle.worker_id, p_bundle.lease_ms,
+    p_bundle.started_at + p_bundle.lease_ms, b.timeout_ms, p_bundle.started_at + b.timeout_ms, x.enqueued_at,
+    p_bundle.started_at
   from unnest(p_bundle.ids, p_bundle.places, p_bundle.enqueued_at) as x (id, place, enqueued_at)
+  join {schema}.job_bodies b on b.tenant = p_bundle.tenant and b.id = x.id and b.id = any (p_bundle.ids)
+    and b.id >= p_bundle.first_id and b.id <= p_bundle.last_id
   where x.id not in (
     select unnest(e.ids) from {schema}.bundle_ends e
     where e.tenant = p_bundle.tenant and e.claim_id = p_bundle.claim_id and e.queue = p_bundle.queue

@@ -199,15 +199,15 @@ begin
   return query
   with d as (
     delete from {schema}.jobs_live l where l.tenant = p_tenant and l.id = any (in_order)
-    returning l.id, l.queue, l.place, l.enqueued_at
+    returning l.id, l.queue, l.place, l.enqueued_at, l.timeout_ms
   ),
   k as (
     insert into {schema}.bundles (
       tenant, claim_id, queue, worker_id, started_at, lease_ms, next_at, first_id, last_id, count, ids, places, enqueued_at
     )
     select
-      p_tenant, p_claim_id, d.queue, p_worker_id, p_now, p_lease_ms, p_now + p_lease_ms, least_id, greatest_id, count(*),
-      array_agg(d.id), array_agg(d.place), array_agg(d.enqueued_at)
+      p_tenant, p_claim_id, d.queue, p_worker_id, p_now, p_lease_ms, p_now + least(p_lease_ms, min(d.timeout_ms)),
+      least_id, greatest_id, count(*), array_agg(d.id), array_agg(d.place), array_agg(d.enqueued_at)
     from d group by d.queue
   ),
   b as materialized (
@@ -221,9 +221,9 @@ begin
       string_agg(d.place::text, ',') as places, string_agg(b.created_at::text, ',') as created_at,
       string_agg(coalesce(d.enqueued_at::text, ''), ',') as enqueued_at, '[' || string_agg(b.spec, ',') || ']' as specs,
       json_agg(json_build_array(
-        d.id, null, null, null, null, null, null, null, null, false, b.idempotency_key, b.unique_key, null, false, null,
-        null, false
-      )) filter (where b.idempotency_key is not null or b.unique_key is not null)::text as rest
+        d.id, d.timeout_ms, null, null, null, null, null, null, null, false, b.idempotency_key, b.unique_key, null, false,
+        null, null, false
+      )) filter (where num_nonnulls(d.timeout_ms, b.idempotency_key, b.unique_key) > 0)::text as rest
     from d join b on b.id = d.id
     group by d.queue, b.type, b.max_attempts
   ),
@@ -304,7 +304,7 @@ begin
     end if;
     select coalesce(array_agg(p.id), '{}'), coalesce(array_agg(p.is_plain), '{}') into found, plain from (
       select l.id, l.version = 1 and l.run = 0 and l.attempt = 0 and num_nonnulls(
-        l.limit_key, l.workflow_id, l.timeout_ms, l.visibility_ms, l.scheduled_at, l.expires_at) = 0 as is_plain
+        l.limit_key, l.workflow_id, l.visibility_ms, l.scheduled_at, l.expires_at) = 0 as is_plain
       from {schema}.jobs_live l
       where l.tenant = p_tenant and l.queue = p_queues[q] and l.ready and l.place >= coalesce(p_floors[q], 0)
         and (l.expires_at is null or l.expires_at > p_now)
