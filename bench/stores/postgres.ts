@@ -54,10 +54,10 @@ export const postgres: BenchStore = {
     // pg-boss at its defaults takes one job in two seconds and can never keep up, so it has no latency to tell.
     latency: {
       systems: {
-        waybill: latency('waybill', 'two'),
-        'graphile-worker': latency('graphile-worker', 'two'),
-        'graphile-worker-tuned': latency('graphile-worker-tuned', 'two'),
-        'pg-boss-tuned': latency('pg-boss-notified', 'two'),
+        waybill: latency('waybill', 'two', { around }),
+        'graphile-worker': latency('graphile-worker', 'two', { around }),
+        'graphile-worker-tuned': latency('graphile-worker-tuned', 'two', { around }),
+        'pg-boss-tuned': latency('pg-boss-notified', 'two', { around }),
         bullmq: latency('bullmq', 'two'),
       },
     },

@@ -155,10 +155,11 @@ begin
     p_tenant, p_id, p_queue, p_place, p_next_at, p_version, 0, 0, p_state, p_ready, false, false, false, p_timeout_ms,
     p_visibility_ms, p_enqueued_at, p_scheduled_at, p_expires_at
   );
-  if p_told > 0 and not (p_is_forgettable and exists (
-    select 1 from {schema}.queues where tenant = p_tenant and name = p_queue and not keeps
-  )) then
-    insert into {schema}.event_segments (at, count, body) values (p_at, p_told, '[' || p_events || ']');
+  if p_told > 0 then
+    insert into {schema}.event_segments (at, count, body) select p_at, p_told, '[' || p_events || ']'
+    where not (p_is_forgettable and exists (
+      select 1 from {schema}.queues where tenant = p_tenant and name = p_queue and not keeps
+    ));
   end if;
   if p_wake is not null then
     perform pg_notify({channel}, p_wake);

@@ -137,9 +137,10 @@ begin
 end
 $$;
 
--- As start_v1, for one job: to set up the statement for many takes three times as long as all of this.
+-- As start_v1, for one job: to set up the statement for many takes three times as long as all of this. `p_is_told`: its
+-- queue does not forget.
 create function {schema}.start_one_v1(
-  p_tenant text, p_id uuid, p_claim_id text, p_worker_id text, p_lease_ms bigint, p_now bigint
+  p_tenant text, p_id uuid, p_claim_id text, p_worker_id text, p_lease_ms bigint, p_is_told boolean, p_now bigint
 ) returns {schema}.started_jobs
 language plpgsql
 set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
@@ -158,7 +159,7 @@ begin
   where j.tenant = p_tenant and j.id = p_id
   returning j.* into l;
   select x.* into b from {schema}.job_bodies x where x.tenant = p_tenant and x.id = p_id;
-  if not exists (select 1 from {schema}.queues where tenant = p_tenant and name = l.queue and not keeps) then
+  if p_is_told then
     insert into {schema}.event_segments (at, count, body) values (p_now, 1, '[' || {schema}.started_events_v1(
       p_id::text, b.type, l.queue, l.run, l.attempt, l.version, p_now, p_worker_id, p_tenant) || ']');
   end if;
@@ -260,6 +261,8 @@ declare
   room int;
   is_limited boolean;
   is_any_limited boolean := false;
+  -- Of the last queue that gave something.
+  is_told boolean;
   found uuid[];
   plain boolean[];
   ids uuid[] := '{}';
@@ -293,7 +296,7 @@ begin
     exit when cardinality(ids) >= total;
     had := cardinality(ids);
     room := total - had;
-    select z.paused, z.concurrency is not null or z.rate_limit is not null as limited into gate
+    select z.paused, z.keeps, z.concurrency is not null or z.rate_limit is not null as limited into gate
     from {schema}.queues z where z.tenant = p_tenant and z.name = p_queues[q];
     continue when gate.paused;
     is_limited := coalesce(gate.limited, false);
@@ -321,6 +324,9 @@ begin
     end if;
     ids := ids || found;
     are_plain := are_plain || plain;
+    if cardinality(ids) > had then
+      is_told := coalesce(gate.keeps, true);
+    end if;
     if is_limited then
       perform {schema}.queue_started_v1(p_tenant, p_queues[q], cardinality(ids) - had, p_now);
     end if;
@@ -344,8 +350,9 @@ begin
         select x from unnest(found) x where x <> all (bundled)
       ) end;
     end if;
-    if cardinality(found) = 1 then
-      return next {schema}.start_one_v1(p_tenant, found[1], p_claims[n], p_workers[n], p_leases[n], p_now);
+    if cardinality(ids) = 1 then
+      return next {schema}.start_one_v1(
+        p_tenant, found[1], p_claims[n], p_workers[n], p_leases[n], is_told, p_now);
     elsif found <> '{}' then
       return query
       select j.* from {schema}.start_v1(p_tenant, found, p_claims[n], p_workers[n], p_leases[n], p_now) j;
@@ -398,7 +405,7 @@ begin
       end if;
       continue;
     end if;
-    select z.paused, z.concurrency is not null or z.rate_limit is not null as limited into gate
+    select z.paused, z.keeps, z.concurrency is not null or z.rate_limit is not null as limited into gate
     from {schema}.queues z where z.tenant = p_tenant and z.name = l.queue;
     answer := case
       when l.state in (5, 7, 8) then 'finished'
@@ -420,7 +427,8 @@ begin
       end if;
       insert into {schema}.claims (tenant, claim_id, at, ids) values (p_tenant, p_claim_id, p_now, p_ids[i : i])
       on conflict (tenant, claim_id) do update set ids = claims.ids || excluded.ids;
-      perform {schema}.start_one_v1(p_tenant, p_ids[i], p_claim_id, p_worker_id, p_lease_ms, p_now);
+      perform {schema}.start_one_v1(
+        p_tenant, p_ids[i], p_claim_id, p_worker_id, p_lease_ms, coalesce(gate.keeps, true), p_now);
       return query select i, null::text, v from {schema}.live_jobs v where v.tenant = p_tenant and v.id = p_ids[i];
     end if;
   end loop;
