@@ -350,7 +350,7 @@ begin
         select x from unnest(found) x where x <> all (bundled)
       ) end;
     end if;
-    if cardinality(ids) = 1 then
+    if cardinality(ids) = 1 and found <> '{}' then
       return next {schema}.start_one_v1(
         p_tenant, found[1], p_claims[n], p_workers[n], p_leases[n], is_told, p_now);
     elsif found <> '{}' then
