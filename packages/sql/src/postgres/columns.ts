@@ -138,13 +138,15 @@ export function isPlainEnd({ expect, job, ownsKey }: Change): boolean {
 
 export function finishParameters(tenant: string, changes: readonly Change[]): Parameter[] {
   const jobs = changes.map(({ job }) => job);
-  const claims = [...new Set(changes.map(({ expect }) => (expect.by === 'lease' ? expect.claimId : '')))];
+  const claimOf = ({ expect }: Change): string => (expect.by === 'lease' ? expect.claimId : '');
+  const claims = [...new Set(changes.map(claimOf))];
+  const numberOf = new Map(claims.map((claimId, index) => [claimId, index + 1]));
   return [
     tenant,
     plainColumn(jobs, (job) => job.id),
     sharedPlain(changes, ({ expect }) => (expect.by === 'lease' ? expect.run : null)),
     textArray(claims),
-    sharedPlain(changes, ({ expect }) => (expect.by === 'lease' ? claims.indexOf(expect.claimId) + 1 : null)),
+    sharedPlain(changes, (change) => numberOf.get(claimOf(change))!),
     sharedPlain(jobs, (job) => stateCode(job.state)),
     sharedPlain(jobs, (job) => job.version),
     sharedText(jobs, (job) => job.outcome),

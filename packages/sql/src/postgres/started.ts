@@ -1,6 +1,6 @@
 import type { Job, JobError, JobSpec, Json } from '@waybill/core';
 
-/** A row of `started_jobs`: jobs of one claim that have much in common, see 0005_claim.sql. */
+/** A row of `started_jobs`: jobs of one claim that have much in common, see 0005_start.sql. */
 export type StartedRow = [
   claimId: string,
   workerId: string,
