@@ -82,43 +82,31 @@ begin
     insert into {schema}.idempotency_keys (tenant, key, job_id)
     select p_tenant, k, i from unnest(p_idempotency_key, p_id) as x(k, i) where k is not null order by k;
   end if;
-  with i as materialized (
-    select
-      id, coalesce(only_type, p_type[n]) as type, coalesce(only_queue, p_queue[n]) as queue,
-      coalesce(only_priority, p_priority[n]) as priority, place, coalesce(only_state, p_state[n]) as state,
-      coalesce(only_ready, p_ready[n]) as ready, p_next_at[n] as next_at, coalesce(only_version, p_version[n]) as version,
-      coalesce(p_run[n], 0) as run, coalesce(p_attempt[n], 0) as attempt,
-      coalesce(only_max_attempts, p_max_attempts[n]) as max_attempts, p_claim_id[n] as claim_id,
-      p_worker_id[n] as worker_id, p_lease_ms[n] as lease_ms, p_lease_until[n] as lease_until, p_outcome[n] as outcome,
-      p_timeout_ms[n] as timeout_ms, p_timeout_at[n] as timeout_at, p_visibility_ms[n] as visibility_ms,
-      coalesce(only_created_at, p_created_at[n]) as created_at, coalesce(only_enqueued_at, p_enqueued_at[n]) as enqueued_at,
-      p_scheduled_at[n] as scheduled_at, p_started_at[n] as started_at, p_expires_at[n] as expires_at,
-      p_retry_delay_ms[n] as retry_delay_ms, all_errors[n] as errors, p_error_type[n] as error_type,
-      p_error_code[n] as error_code, p_idempotency_key[n] as idempotency_key, p_unique_key[n] as unique_key,
-      p_limit_key[n] as limit_key, coalesce(p_holds_slot[n], false) as holds_slot, p_workflow_id[n] as workflow_id,
-      p_node[n] as node, coalesce(p_advance_pending[n], false) as advance_pending, spec
-    from unnest(p_id, p_place, {schema}.lines_v1(p_spec)) with ordinality as x (id, place, spec, n)
-  ),
-  b as (
-    insert into {schema}.job_bodies (
-      tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key, unique_key,
-      limit_key, workflow_id, node, spec
-    )
-    select
-      p_tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key,
-      unique_key, limit_key, workflow_id, node, spec
-    from i
+  -- Each table from the parameters: rows of forty columns that both could read would cost more than to look twice.
+  insert into {schema}.job_bodies (
+    tenant, id, created_at, max_attempts, priority, type, queue, timeout_ms, visibility_ms, idempotency_key, unique_key,
+    limit_key, workflow_id, node, spec
   )
+  select
+    p_tenant, id, coalesce(only_created_at, p_created_at[n]), coalesce(only_max_attempts, p_max_attempts[n]),
+    coalesce(only_priority, p_priority[n]), coalesce(only_type, p_type[n]), coalesce(only_queue, p_queue[n]),
+    p_timeout_ms[n], p_visibility_ms[n], p_idempotency_key[n], p_unique_key[n], p_limit_key[n], p_workflow_id[n],
+    p_node[n], spec
+  from unnest(p_id, {schema}.lines_v1(p_spec)) with ordinality as x (id, spec, n);
   insert into {schema}.jobs_live (
     tenant, id, queue, place, next_at, version, run, attempt, state, ready, holds_slot, advance_pending, dead, claim_id,
     worker_id, outcome, lease_ms, lease_until, timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at,
     started_at, expires_at, retry_delay_ms, limit_key, workflow_id, error_type, error_code, errors
   )
   select
-    p_tenant, id, queue, place, next_at, version, run, attempt, state, ready, holds_slot, advance_pending, false, claim_id,
-    worker_id, outcome, lease_ms, lease_until, timeout_ms, timeout_at, visibility_ms, enqueued_at, scheduled_at,
-    started_at, expires_at, retry_delay_ms, limit_key, workflow_id, error_type, error_code, errors
-  from i;
+    p_tenant, id, coalesce(only_queue, p_queue[n]), place, p_next_at[n], coalesce(only_version, p_version[n]),
+    coalesce(p_run[n], 0), coalesce(p_attempt[n], 0), coalesce(only_state, p_state[n]),
+    coalesce(only_ready, p_ready[n]), coalesce(p_holds_slot[n], false), coalesce(p_advance_pending[n], false), false,
+    p_claim_id[n], p_worker_id[n], p_outcome[n], p_lease_ms[n], p_lease_until[n], p_timeout_ms[n], p_timeout_at[n],
+    p_visibility_ms[n], coalesce(only_enqueued_at, p_enqueued_at[n]), p_scheduled_at[n], p_started_at[n],
+    p_expires_at[n], p_retry_delay_ms[n], p_limit_key[n], p_workflow_id[n], p_error_type[n], p_error_code[n],
+    all_errors[n]
+  from unnest(p_id, p_place) with ordinality as x (id, place, n);
   perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events);
   if p_wake is not null then
     perform pg_notify({channel}, p_wake);
