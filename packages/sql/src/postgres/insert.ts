@@ -70,8 +70,16 @@ function isPlain({ jobs, edges, workflow }: InsertGroup): boolean {
 
 /** Whether two jobs of a group have the same id or idempotency key. */
 function repeatsItself(jobs: readonly NewJob[]): boolean {
-  const keys = jobs.flatMap(({ job }) => (job.idempotencyKey === null ? [] : [job.idempotencyKey]));
-  return new Set(jobs.map(({ job }) => job.id)).size < jobs.length || new Set(keys).size < keys.length;
+  const ids = new Set<string>();
+  const keys = new Set<string>();
+  let keyed = 0;
+  for (const { job } of jobs) {
+    ids.add(job.id);
+    if (job.idempotencyKey === null) continue;
+    keyed += 1;
+    keys.add(job.idempotencyKey);
+  }
+  return ids.size < jobs.length || keys.size < keyed;
 }
 
 /** Tries without looking first: what is there already makes it fail, and only then somebody looks. */
