@@ -66,25 +66,36 @@ case "$kind/$transport" in
   *) echo "There is no store $kind with the transport $transport." >&2; exit 2 ;;
 esac
 
-for part in "$@"; do
-  carried=poll
+# try PART NAME: one run on a server and a store of its own, which the name tells from others.
+try() {
+  local part=$1 name=$2 carried=poll
   case "$kind" in
-    sqlite) store="sqlite:$folder/$part.db" ;;
-    postgres) store="$postgres?schema=suites_$(echo "$part" | tr -c 'a-z0-9\n' _)_$$" ;;
+    sqlite) store="sqlite:$folder/$name.db" ;;
+    postgres) store="$postgres?schema=suites_$(echo "$name" | tr -c 'a-z0-9\n' _)_$$" ;;
     dynamodb)
       # A table and queues of its own for each part.
-      store=${WAYBILL_STORE/suites/suites-$part}
-      if [ "$transport" = sqs ]; then carried=${WAYBILL_TRANSPORT/suites/suites-$part}; fi
+      store=${WAYBILL_STORE/suites/suites-$name}
+      if [ "$transport" = sqs ]; then carried=${WAYBILL_TRANSPORT/suites/suites-$name}; fi
       ;;
   esac
-  : >"$folder/$part.out"
-  $waybill serve --store "$store" --transport "$carried" --port 0 --no-auth >"$folder/$part.out" 2>"$folder/$part.log" &
+  : >"$folder/$name.out"
+  $waybill serve --store "$store" --transport "$carried" --port 0 --no-auth >"$folder/$name.out" 2>"$folder/$name.log" &
   server=$!
-  url=$(word_in "$folder/$part.out" 'waybill ready on ' "$server")
-  if [ -z "${url:-}" ]; then cat "$folder/$part.log" >&2; exit 1; fi
+  url=$(word_in "$folder/$name.out" 'waybill ready on ' "$server")
+  if [ -z "${url:-}" ]; then cat "$folder/$name.log" >&2; exit 1; fi
   # A Java that has just begun takes seconds for its first calls, and some cases allow less.
   if [ "$kind" = dynamodb ]; then "$node" scripts/warm-up.mjs "$url"; fi
   echo "== $part on $url, $kind, $transport"
-  node "$runner" --url "$url" --only "$part" --parallel "$parallel" ${CONFORMANCE_FLAGS:-}
+  local status=0
+  node "$runner" --url "$url" --only "$part" --parallel "$parallel" ${CONFORMANCE_FLAGS:-} || status=$?
   stop
+  return "$status"
+}
+
+for part in "$@"; do
+  if try "$part" "$part"; then continue; fi
+  # Some cases allow 200 ms, and an emulator that pauses for longer looks like a wrong answer; it gets one more chance.
+  if [ "$kind" != dynamodb ]; then exit 1; fi
+  echo "A case failed on the emulator; $part runs once more on an empty table." >&2
+  try "$part" "${part}again"
 done
