@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scripts/conformance.sh RUNNER PART..: starts a server on a fresh store for each part and runs the strict Open Job Spec
-# runner against it. Fails when any case fails.
+# runner against it. Fails when any case fails; on an emulator, when a second run fails too.
 #   CONFORMANCE_STORE      sqlite (the default)
 #                          postgres: an embedded one, or the one that WAYBILL_TEST_POSTGRES names
 #                          dynamodb: on the local cloud, which needs Java 17

@@ -81,6 +81,7 @@ export interface ContextCalls<Run, Parts> {
   complete(run: Run, result: unknown, within: Transaction, parts: Parts): Promise<void>;
 }
 
+/** Without its private parts, so that a context of whatever runs fits. */
 type AnyRun = Pick<RunContext<{ lease: Lease }, ContextParts>, keyof RunContext<{ lease: Lease }, ContextParts>>;
 
 /** Thrown to leave the handler from any depth. Not an Error: nobody should take it for one, or pay for a stack. */

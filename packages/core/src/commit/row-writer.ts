@@ -27,9 +27,9 @@ export class RowWriter {
     const flush = async (changes: Change[]): Promise<ApplyAnswer[]> => {
       const answers = await store.apply(changes);
       const written: Job[] = [];
-      for (const [index, answer] of answers.entries()) {
+      answers.forEach((answer, index) => {
         if (answer.status === 'applied' && !answer.repeated) written.push(changes[index]!.job, ...answer.admitted);
-      }
+      });
       if (written.length > 0) onWritten(written);
       return answers;
     };

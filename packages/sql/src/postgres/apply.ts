@@ -25,13 +25,16 @@ export async function apply(base: Base, changes: readonly Change[]): Promise<App
   return changes.map((change) => answerTo.get(change)!);
 }
 
+/** The order in which rows are locked. */
+const byId = (a: Change, b: Change): number => (a.job.id < b.job.id ? -1 : 1);
+
 /** The changes in the order of their ids where all are plain ends of different jobs, as they are in most flushes. */
 function commonEnds(changes: readonly Change[]): Change[] | null {
   const tenant = changes[0]?.job.tenant;
   if (tenant === undefined) return null;
   if (!changes.every((change) => isPlainEnd(change) && change.job.tenant === tenant && isId(change.job.id)))
     return null;
-  const ends = changes.toSorted((a, b) => (a.job.id < b.job.id ? -1 : 1));
+  const ends = changes.toSorted(byId);
   return ends.some(({ job }, index) => job.id === ends[index - 1]?.job.id) ? null : ends;
 }
 
@@ -86,7 +89,7 @@ function partsOf(end: How, wave: Part): [How, Part][] {
   return [...byTenant.values()].flatMap((of) =>
     [...Map.groupBy(of, ([change]) => howTo(end, change))].map(([how, part]): [How, Part] => [
       how,
-      part.sort(([a], [b]) => (a.job.id < b.job.id ? -1 : 1)),
+      part.sort(([a], [b]) => byId(a, b)),
     ]),
   );
 }
