@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { LogBook } from '../testing/log-book.ts';
 import { execute, postgresUrl, tempClient, tempLink, tempSchema } from '../testing/server.ts';
 import { openLink } from './link.ts';
-import { migrate, schemaVersion } from './migrate.ts';
+import { migrate, pendingMigration, schemaVersion } from './migrate.ts';
 import { migration, readMigrations } from './migration-files.ts';
 
 const FIRST = migration('0001_first.sql', 'create table {schema}.t (n int); select pg_sleep(0.1);');
@@ -33,6 +33,17 @@ test('eight that start at once run each migration once', async () => {
   expect(
     await link!.query(link!.sql('select number, name, checksum from {schema}.migrations order by number')),
   ).toEqual([FIRST, SECOND].map(({ number, name, checksum }) => [number, name, checksum]));
+});
+
+test('who has just seen no schema sees the one that another made meanwhile, in the same transaction', async () => {
+  const url = await postgresUrl();
+  const schema = tempSchema(url);
+  const [one, other] = await Promise.all([1, 2].map(() => tempLink({ url, schema, migrate: false })));
+  await one!.transaction(async (tx) => {
+    expect(await pendingMigration(one!, tx, [FIRST])).toBe(FIRST);
+    await migrate(other!, silentLogger, [FIRST]);
+    expect(await pendingMigration(one!, tx, [FIRST])).toBeUndefined();
+  });
 });
 
 test('only what is new is run', async () => {

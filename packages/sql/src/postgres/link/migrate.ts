@@ -92,8 +92,15 @@ export async function pendingMigration(
   return all.find(({ number }) => number > version);
 }
 
+/** Read from the catalogue: within a transaction `to_regclass` may repeat that there is no such table after there is. */
+const HAS_MIGRATIONS = `
+  select exists (
+    select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = $1 and relname = 'migrations'
+  )`;
+
 async function appliedMigrations(link: Link, from: Queryable): Promise<[number: number, checksum: string][]> {
-  const [row] = await from.query<[boolean]>('select to_regclass($1) is not null', [link.sql('{schema}.migrations')]);
+  const [row] = await from.query<[boolean]>(HAS_MIGRATIONS, [link.schema]);
   if (!row![0]) return [];
   return from.query(link.sql('select number, checksum from {schema}.migrations order by number'));
 }
