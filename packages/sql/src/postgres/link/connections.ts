@@ -68,7 +68,10 @@ export class Connections {
     work: (tx: Queryable) => Promise<T>,
     timeoutMs = this.#queryTimeoutMs,
   ): Promise<T> {
-    await this.#run(client, `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${timeoutMs}`);
+    await this.#run(
+      client,
+      `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${timeoutMs}`,
+    );
     let result: T;
     try {
       result = await work({ query: (text, values) => this.query(client, text, values, timeoutMs) });
