@@ -67,6 +67,8 @@ export class GroupCommit<In, Out> {
       void this.#flushNext();
     };
     if (this.#options.eager) queueMicrotask(start);
+    // A lone call is waited for, so it goes as soon as this turn's code has run; beside another there is time to gather.
+    else if (this.#running === 0) process.nextTick(start);
     else setImmediate(start);
   }
 

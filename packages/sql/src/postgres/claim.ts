@@ -4,7 +4,7 @@ import type { Base } from './base.ts';
 import { placeOf } from './columns.ts';
 import { get } from './get.ts';
 import { fromRow, isId, type Row } from './rows.ts';
-import { addStarted, type Placed, repeatedIds, type StartedRow } from './started.ts';
+import { addStarted, isRepeated, type Placed, type Repeated, type Started } from './started.ts';
 
 export async function claim(base: Base, requests: readonly ClaimRequest[]): Promise<Job[][]> {
   const answers: Job[][] = requests.map(() => []);
@@ -39,41 +39,68 @@ const isAlike = (a: ClaimRequest, b: ClaimRequest): boolean =>
 
 /** Answers jobs by claim id, each list in the order of queues and then of places. */
 async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promise<Map<string, Job[]>> {
-  const { floors, link, sql } = base;
-  const { tenant, now } = requests[0]!;
+  const { floors } = base;
+  const { tenant } = requests[0]!;
   const queues = [...new Set(requests[0]!.queues)];
   const wanted = requests.reduce((sum, { limit }) => sum + limit, 0);
   const lowered = floors.lowered;
-  const rows = await link.query<StartedRow>(sql.claim, [
-    tenant,
-    textArray(queues),
-    plainArray(queues.map((queue) => floors.of(tenant, queue))),
-    textArray(requests.map(({ claimId }) => claimId)),
-    textArray(requests.map(({ workerId }) => workerId)),
-    plainArray(requests.map(({ limit }) => limit)),
-    plainArray(requests.map(({ leaseMs }) => leaseMs)),
-    base.bundleFrom,
-    now,
-  ]);
-  const jobs = inOrder(queues, await placed(base, tenant, rows));
+  const answers = await ask(base, queues, requests);
+  const jobs = inOrder(queues, await placed(base, requests, answers));
   // What a claim got before says nothing of what is ready now.
-  const areAllNew = rows.every((row) => repeatedIds(row) === null);
-  if (areAllNew) moveFloors(base, tenant, queues, jobs, jobs.length >= wanted, lowered);
+  if (!answers.some(isRepeated)) moveFloors(base, tenant, queues, jobs, jobs.length >= wanted, lowered);
   return Map.groupBy(jobs, (job) => job.claimId ?? '');
 }
 
-async function placed(base: Base, tenant: string, rows: readonly StartedRow[]): Promise<Placed[]> {
+async function ask(
+  { floors, link, sql, bundleFrom }: Base,
+  queues: readonly string[],
+  requests: readonly ClaimRequest[],
+): Promise<(Started | Repeated)[]> {
+  const { tenant, claimId, workerId, limit, leaseMs, now } = requests[0]!;
+  const places = queues.map((queue) => floors.of(tenant, queue));
+  // Nothing is known of the queue: it was empty, and what has come may well be a single job.
+  const mayBeOne = requests.length === 1 && queues.length === 1 && places[0] === null && bundleFrom > 1;
+  const [row] = mayBeOne
+    ? await link.query<[string]>(sql['claim-one'], [
+        tenant,
+        queues[0],
+        claimId,
+        workerId,
+        limit,
+        leaseMs,
+        bundleFrom,
+        now,
+      ])
+    : await link.query<[string]>(sql.claim, [
+        tenant,
+        textArray(queues),
+        plainArray(places),
+        textArray(requests.map((request) => request.claimId)),
+        textArray(requests.map((request) => request.workerId)),
+        plainArray(requests.map((request) => request.limit)),
+        plainArray(requests.map((request) => request.leaseMs)),
+        bundleFrom,
+        now,
+      ]);
+  return JSON.parse(row![0]) as (Started | Repeated)[];
+}
+
+async function placed(
+  base: Base,
+  requests: readonly ClaimRequest[],
+  answers: readonly (Started | Repeated)[],
+): Promise<Placed[]> {
   const jobs: Placed[] = [];
-  for (const row of rows) {
-    const ids = repeatedIds(row);
-    if (ids === null) addStarted(tenant, row, jobs);
-    else for (const job of await held(base, tenant, row[0], ids)) jobs.push({ job, place: placeOf(job) });
+  for (const answer of answers) {
+    const request = requests[answer[0] - 1]!;
+    if (!isRepeated(answer)) addStarted(request, answer, jobs);
+    else for (const job of await held(base, request, answer[1])) jobs.push({ job, place: placeOf(job) });
   }
   return jobs;
 }
 
 /** What a claim that was made before still holds. */
-async function held(base: Base, tenant: string, claimId: string, ids: readonly string[]): Promise<Job[]> {
+async function held(base: Base, { tenant, claimId }: ClaimRequest, ids: readonly string[]): Promise<Job[]> {
   const found = await get(
     base,
     ids.map((id) => ({ tenant, id })),

@@ -10,6 +10,7 @@ export const QUERY_NAMES = [
   'children-waiting',
   'claim',
   'claim-by-id',
+  'claim-one',
   'claims-forget',
   'clashes',
   'cron-get',

@@ -1,25 +1,28 @@
-import type { Job, JobError, JobSpec, Json } from '@waybill/core';
+import type { ClaimRequest, Job, JobError, JobSpec, Json } from '@waybill/core';
 
-/** A row of `started_jobs`: jobs of one claim that have much in common, see 0005_start.sql. */
-export type StartedRow = [
-  claimId: string,
-  workerId: string,
-  startedAt: number,
+/** Jobs of one claim that have much in common, as 0005_start.sql writes them. */
+export type Started = [
+  /** Which of the claims, from 1. */
+  claim: number,
   leaseMs: number,
   queue: string,
-  /** Null: the claim id was used before, and these are the jobs that it got. */
-  type: string | null,
+  type: string,
   version: number,
   run: number,
   attempt: number,
   maxAttempts: number,
-  ids: string,
-  places: string,
-  createdAt: string,
-  enqueuedAt: string,
-  specs: string,
-  rest: string | null,
+  ids: string[],
+  places: string[],
+  createdAt: number[],
+  enqueuedAt: (number | null)[],
+  specs: JobSpec[],
+  rest: Rest[],
 ];
+
+/** The claim id was used before, and these are the jobs that it got. */
+export type Repeated = [claim: number, ids: string[]];
+
+export const isRepeated = (answer: Started | Repeated): answer is Repeated => answer.length === 2;
 
 /** What hardly any job has. */
 type Rest = [
@@ -48,27 +51,22 @@ export interface Placed {
   place: string;
 }
 
-/** The ids of a claim that was made before; null where the jobs were started just now. */
-export const repeatedIds = (row: StartedRow): string[] | null => (row[5] === null ? row[10].split(',') : null);
-
-/** Adds the jobs of a row as `transition(row, claim)` has them. */
-export function addStarted(tenant: string, row: StartedRow, to: Placed[]): void {
-  const [claimId, workerId, startedAt, leaseMs, queue, type, version, run, attempt, maxAttempts] = row;
-  const [ids, places, created, enqueued] = [row[10], row[11], row[12], row[13]].map((list) => list.split(','));
-  const specs = JSON.parse(row[14]) as JobSpec[];
-  const rests = row[15] === null ? null : restsOf(row[15]);
+/** Adds the jobs as `transition(row, claim)` has them. */
+export function addStarted(request: ClaimRequest, started: Started, to: Placed[]): void {
+  const { tenant, claimId, workerId, now: startedAt } = request;
+  const [, leaseMs, queue, type, version, run, attempt, maxAttempts, ids, places, created, enqueued, specs] = started;
+  const rests = started[13].length === 0 ? null : new Map(started[13].map((rest) => [rest[0], rest]));
   const leaseUntil = startedAt + leaseMs;
   for (let index = 0; index < specs.length; index += 1) {
-    const id = ids![index]!;
-    const place = places![index]!;
-    const enqueuedAt = enqueued![index]!;
+    const id = ids[index]!;
+    const place = places[index]!;
     const rest = rests?.get(id) ?? NOTHING;
     const timeoutAt = rest[1] === null ? null : startedAt + rest[1];
     // In the order of rows.ts, so that all jobs are of one shape to V8.
     const job: Job = {
       tenant,
       id,
-      type: type!,
+      type,
       queue,
       priority: 100 - Number(place.slice(0, -SEQ_DIGITS)),
       seq: Number(place.slice(-SEQ_DIGITS)),
@@ -87,8 +85,8 @@ export function addStarted(tenant: string, row: StartedRow, to: Placed[]): void 
       timeoutMs: rest[1],
       timeoutAt,
       visibilityMs: rest[2],
-      createdAt: Number(created![index]),
-      enqueuedAt: enqueuedAt === '' ? null : Number(enqueuedAt),
+      createdAt: created[index]!,
+      enqueuedAt: enqueued[index]!,
       scheduledAt: rest[3],
       startedAt,
       finishedAt: rest[4],
@@ -115,6 +113,3 @@ const SEQ_DIGITS = 16;
 
 const NO_VALUES = [null, null, null, null, null, null, null, null] as const;
 const NOTHING: Rest = ['', ...NO_VALUES, false, null, null, null, false, null, null, false];
-
-const restsOf = (text: string): Map<string, Rest> =>
-  new Map((JSON.parse(text) as Rest[]).map((rest) => [rest[0], rest]));

@@ -73,6 +73,9 @@ export interface PostgresStoreOptions extends PostgresOptions {
 
 const BUNDLE_FROM = 16;
 
+/** What happens to every job. All of it is one call of a function, which any plan fits. */
+const HOT = ['insert', 'insert-one', 'claim', 'claim-one', 'finish', 'extend', 'queues-opening'] as const;
+
 /** A store in one schema of a PostgreSQL database. Any number of processes may share it. */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
   const link = await openLink(options);
@@ -84,6 +87,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   const upkeep = new Upkeep(base, options.logger ?? silentLogger);
   try {
     await link.query(sql['log-adopt']);
+    await link.prepare(HOT.map((name) => sql[name]));
     await upkeep.run();
   } catch (error) {
     await link.close();

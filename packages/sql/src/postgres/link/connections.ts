@@ -1,6 +1,7 @@
 import type { CustomTypesConfig, Pool, PoolClient } from 'pg';
 import { cancelStatement } from './cancel.ts';
 import { faultOf } from './failures.ts';
+import { Prepared } from './prepared.ts';
 
 /** Anything that takes statements: the link itself, or one transaction on it. */
 export interface Queryable {
@@ -20,6 +21,7 @@ export class Connections {
   readonly #pool: Pool;
   readonly #types: CustomTypesConfig;
   readonly #queryTimeoutMs: number;
+  readonly #prepared = new Prepared();
 
   constructor(pool: Pool, types: CustomTypesConfig, queryTimeoutMs: number) {
     this.#pool = pool;
@@ -41,6 +43,7 @@ export class Connections {
     try {
       return await work(client);
     } catch (error) {
+      this.#prepared.failed(error);
       const fault = faultOf(error);
       isLost = fault.isLost ?? false;
       if (fault.isUnanswered) cancelStatement(client);
@@ -48,6 +51,13 @@ export class Connections {
     } finally {
       client.release(isLost);
     }
+  }
+
+  /** From now on the server is to keep what it has learned of these statements, where it can. */
+  async prepare(client: PoolClient, texts: readonly string[]): Promise<void> {
+    for (const text of texts) this.#prepared.add(text);
+    const [row] = await this.query<[number]>(client, 'select pg_backend_pid()');
+    this.#prepared.allowIfDirect(client, row![0]);
   }
 
   async query<R extends unknown[]>(
@@ -92,7 +102,8 @@ export class Connections {
     values: readonly unknown[] = [],
     timeoutMs = this.#queryTimeoutMs,
   ) {
-    const query = { text, values: values as unknown[], rowMode: 'array' as const, types: this.#types };
+    const name = this.#prepared.nameOf(text);
+    const query = { name, text, values: values as unknown[], rowMode: 'array' as const, types: this.#types };
     return client.query<R>({ ...query, query_timeout: timeoutMs } as typeof query);
   }
 }

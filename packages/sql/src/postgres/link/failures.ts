@@ -1,7 +1,7 @@
 import { type ErrorCode, WaybillError } from '@waybill/core';
 
 /** What is wrong, and so what ends it: the log tells of each kind once. */
-export type FaultKind = 'away' | 'busy' | 'read-only' | 'slow' | 'rivals';
+export type FaultKind = 'away' | 'pooler' | 'busy' | 'read-only' | 'slow' | 'rivals';
 
 interface Fault {
   /** Present where the same call may succeed a little later. */
@@ -30,6 +30,11 @@ const RIVALS: Fault = {
   kind: 'rivals',
   code: 'unavailable',
   message: 'PostgreSQL could not put this transaction in order with others.',
+};
+const STRANGER: Fault = {
+  kind: 'pooler',
+  code: 'unavailable',
+  message: 'A pooler in between has given the connection to others: statements are no longer kept on it.',
 };
 const refused = (message: string, hint: string): Fault => ({ code: 'unavailable', message, hint });
 const CERTIFICATE = refused(
@@ -80,6 +85,8 @@ const KNOWN: Readonly<Record<string, Fault>> = {
     hint: 'Point the address at the primary.',
   },
   '25P03': LOST,
+  '26000': STRANGER,
+  '42P05': STRANGER,
   '40001': RIVALS,
   '40P01': RIVALS,
   '53100': refused('The disk of PostgreSQL is full.', 'Make room.'),

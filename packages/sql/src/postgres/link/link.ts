@@ -26,6 +26,8 @@ export interface Link extends Queryable {
   readonly clock: Clock;
   /** Fills in `{schema}` and `{channel}`. */
   sql(text: string): string;
+  /** These texts are asked for often. */
+  prepare(texts: readonly string[]): Promise<void>;
   /** On one connection, and repeated as a whole. */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Told of what this process wakes, and of what others do by NOTIFY. */
@@ -109,6 +111,10 @@ class PostgresLink implements Link {
 
   sql(text: string): string {
     return fillIn(text, this.schema);
+  }
+
+  prepare(texts: readonly string[]): Promise<void> {
+    return this.#patiently((client) => this.#parts.connections.prepare(client, texts));
   }
 
   query<R extends unknown[]>(text: string, values?: readonly unknown[]): Promise<R[]> {

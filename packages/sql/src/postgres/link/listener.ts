@@ -112,7 +112,8 @@ export class Listener {
   #hear({ payload }: Notification): void {
     if (this.#heard === undefined) {
       this.#heard = new Set();
-      setImmediate(() => this.#tell());
+      // Whatever else the socket had for us is read by then.
+      process.nextTick(() => this.#tell());
     }
     const queues = queuesOf(payload);
     if (queues === null) this.#heard = null;

@@ -16,6 +16,8 @@ export function linkWithin(link: Link, transaction: Transaction): Link {
     schema: link.schema,
     clock: link.clock,
     sql: (text) => link.sql(text),
+    // The connection is not ours to leave something on.
+    prepare: async () => {},
     query: (text, values) => attempt(() => inside.query(text, values)),
     transaction: (work) => attempt(() => work(inside)),
     onWake: (listener) => link.onWake(listener),

@@ -1,28 +1,36 @@
--- Jobs that one claim has started and that have much in common; what differs is a list, parted by commas, in which
--- nothing stands for null. `specs` is a list in JSON; `rest` too, with what hardly any job has, each behind its id. Few
--- wide rows cost both sides far less than many with dozens of columns. Without a type: jobs that the claim had before.
-create type {schema}.started_jobs as (
-  claim_id text, worker_id text, started_at bigint, lease_ms bigint, queue text, type text, version int, run int,
-  attempt int, max_attempts int, ids text, places text, created_at text, enqueued_at text, specs text, rest text
-);
+-- Jobs that one claim has started are answered as JSON: a list for all that have much in common, with the number of the
+-- claim, what they share, lists of what differs, and at last what hardly any job has, each behind its id. One text costs
+-- both sides far less than rows of dozens of columns. started.ts reads it.
 
--- One entry for all that are alike, as event-codec.ts writes it.
+-- One entry for all that are alike, as event-codec.ts writes it. The ids are parted by `","`.
 create function {schema}.started_events_v1(
   p_ids text, p_type text, p_queue text, p_run int, p_attempt int, p_version int, p_at bigint, p_worker_id text,
   p_tenant text
 ) returns text
 language sql stable
 as $$
-  select '["*",["' || replace(p_ids, ',', '","') || '"],' || substr(json_build_array(
+  select '["*",["' || p_ids || '"],' || substr(json_build_array(
     'job.started', p_type, p_queue, p_run, p_attempt, p_version, p_at, json_build_object('worker_id', p_worker_id),
     'server', p_tenant
   )::text, 2)
 $$;
 
+-- The lists come without their brackets; those of ids and places without the first and last quote too.
+create function {schema}.started_jobs_v1(
+  p_n int, p_lease_ms bigint, p_queue text, p_type text, p_version int, p_run int, p_attempt int, p_max_attempts int,
+  p_ids text, p_places text, p_created_at text, p_enqueued_at text, p_specs text, p_rest text
+) returns text
+language sql stable
+as $$
+  select '[' || p_n || ',' || p_lease_ms || ',' || to_json(p_queue) || ',' || to_json(p_type) || ',' || p_version || ','
+    || p_run || ',' || p_attempt || ',' || p_max_attempts || ',["' || p_ids || '"],["' || p_places || '"],['
+    || p_created_at || '],[' || p_enqueued_at || '],[' || p_specs || '],[' || coalesce(p_rest, '') || ']]'
+$$;
+
 -- Begins runs of locked jobs by one claim, which is noted already, and tells of it.
 create function {schema}.start_v1(
-  p_tenant text, p_ids uuid[], p_claim_id text, p_worker_id text, p_lease_ms bigint, p_now bigint
-) returns setof {schema}.started_jobs
+  p_tenant text, p_ids uuid[], p_n int, p_claim_id text, p_worker_id text, p_lease_ms bigint, p_now bigint
+) returns text
 language plpgsql
 set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
@@ -33,8 +41,8 @@ declare
   first_id uuid := in_order[1];
   last_id uuid := in_order[cardinality(in_order)];
   forgetful text[] := {schema}.forgetful_v1(p_tenant);
+  started text;
 begin
-  return query
   with u as (
     update {schema}.jobs_live l set
       state = 4, ready = false, version = l.version + 1, run = l.run + 1, attempt = l.attempt + 1,
@@ -55,17 +63,17 @@ begin
   g as materialized (
     select
       u.lease_ms, u.queue, b.type, u.version, u.run, u.attempt, b.max_attempts, count(*) as told,
-      string_agg(u.id::text, ',') as ids, string_agg(u.place::text, ',') as places,
-      string_agg(b.created_at::text, ',') as created_at, string_agg(coalesce(u.enqueued_at::text, ''), ',') as enqueued_at,
-      '[' || string_agg(b.spec, ',') || ']' as specs,
-      json_agg(json_build_array(
+      string_agg(u.id::text, '","') as ids, string_agg(u.place::text, '","') as places,
+      string_agg(b.created_at::text, ',') as created_at,
+      string_agg(coalesce(u.enqueued_at::text, 'null'), ',') as enqueued_at, string_agg(b.spec, ',') as specs,
+      string_agg(json_build_array(
         u.id, u.timeout_ms, u.visibility_ms, u.scheduled_at, u.finished_at, u.expires_at, u.retry_delay_ms,
         u.errors::json, u.result::json, u.dead, b.idempotency_key, b.unique_key, u.limit_key, u.holds_slot, u.workflow_id,
         b.node, u.advance_pending
-      )) filter (where u.dead or u.holds_slot or u.advance_pending or num_nonnulls(
+      )::text, ',') filter (where u.dead or u.holds_slot or u.advance_pending or num_nonnulls(
         u.timeout_ms, u.visibility_ms, u.scheduled_at, u.finished_at, u.expires_at, u.retry_delay_ms, u.errors, u.result,
         u.limit_key, u.workflow_id, b.idempotency_key, b.unique_key, b.node
-      ) > 0)::text as rest
+      ) > 0) as rest
     from u join b on b.id = u.id
     group by u.lease_ms, u.queue, b.type, u.version, u.run, u.attempt, b.max_attempts
   ),
@@ -80,63 +88,64 @@ begin
     insert into {schema}.limit_starts (tenant, key, at, starts)
     select p_tenant, u.limit_key, p_now, count(*) from u where u.limit_key is not null group by u.limit_key
   )
-  select
-    p_claim_id, p_worker_id, p_now, g.lease_ms, g.queue, g.type, g.version, g.run, g.attempt, g.max_attempts, g.ids,
-    g.places, g.created_at, g.enqueued_at, g.specs, g.rest
-  from g;
+  select string_agg({schema}.started_jobs_v1(
+    p_n, g.lease_ms, g.queue, g.type, g.version, g.run, g.attempt, g.max_attempts, g.ids, g.places, g.created_at,
+    g.enqueued_at, g.specs, g.rest), ',')
+  into started from g;
+  return started;
 end
 $$;
 
 -- As start_v1, for one job: to set up the statement for many takes three times as long as all of this. `p_is_told`: its
--- queue does not forget.
+-- queue does not forget. Whoever calls it has told the planner what it must not choose.
 create function {schema}.start_one_v1(
-  p_tenant text, p_id uuid, p_claim_id text, p_worker_id text, p_lease_ms bigint, p_is_told boolean, p_now bigint
-) returns {schema}.started_jobs
+  p_tenant text, p_id uuid, p_n int, p_claim_id text, p_worker_id text, p_lease_ms bigint, p_is_told boolean, p_now bigint
+) returns text
 language plpgsql
-set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  l {schema}.jobs_live;
-  b {schema}.job_bodies;
+  j record;
   rest text;
 begin
-  update {schema}.jobs_live j set
-    state = 4, ready = false, version = j.version + 1, run = j.run + 1, attempt = j.attempt + 1,
+  update {schema}.jobs_live l set
+    state = 4, ready = false, version = l.version + 1, run = l.run + 1, attempt = l.attempt + 1,
     claim_id = p_claim_id, worker_id = p_worker_id, outcome = null,
-    lease_ms = coalesce(j.visibility_ms, p_lease_ms), lease_until = p_now + coalesce(j.visibility_ms, p_lease_ms),
-    timeout_at = p_now + j.timeout_ms, started_at = p_now,
-    next_at = least(p_now + coalesce(j.visibility_ms, p_lease_ms), p_now + j.timeout_ms)
-  where j.tenant = p_tenant and j.id = p_id
-  returning j.* into l;
-  select x.* into b from {schema}.job_bodies x where x.tenant = p_tenant and x.id = p_id;
+    lease_ms = coalesce(l.visibility_ms, p_lease_ms), lease_until = p_now + coalesce(l.visibility_ms, p_lease_ms),
+    timeout_at = p_now + l.timeout_ms, started_at = p_now,
+    next_at = least(p_now + coalesce(l.visibility_ms, p_lease_ms), p_now + l.timeout_ms)
+  from {schema}.job_bodies b
+  where l.tenant = p_tenant and l.id = p_id and b.tenant = p_tenant and b.id = p_id
+  returning l.queue, l.place, l.version, l.run, l.attempt, l.lease_ms, l.enqueued_at, l.timeout_ms, l.visibility_ms,
+    l.scheduled_at, l.finished_at, l.expires_at, l.retry_delay_ms, l.errors, l.result, l.dead, l.limit_key, l.holds_slot,
+    l.workflow_id, l.advance_pending, b.type, b.max_attempts, b.created_at, b.idempotency_key, b.unique_key, b.node, b.spec
+  into j;
   if p_is_told then
     insert into {schema}.event_segments (at, count, body) values (p_now, 1, '[' || {schema}.started_events_v1(
-      p_id::text, b.type, l.queue, l.run, l.attempt, l.version, p_now, p_worker_id, p_tenant) || ']');
+      p_id::text, j.type, j.queue, j.run, j.attempt, j.version, p_now, p_worker_id, p_tenant) || ']');
   end if;
-  if l.limit_key is not null then
-    insert into {schema}.limit_starts (tenant, key, at, starts) values (p_tenant, l.limit_key, p_now, 1);
+  if j.limit_key is not null then
+    insert into {schema}.limit_starts (tenant, key, at, starts) values (p_tenant, j.limit_key, p_now, 1);
   end if;
-  if l.dead or l.holds_slot or l.advance_pending or num_nonnulls(
-    l.timeout_ms, l.visibility_ms, l.scheduled_at, l.finished_at, l.expires_at, l.retry_delay_ms, l.errors, l.result,
-    l.limit_key, l.workflow_id, b.idempotency_key, b.unique_key, b.node) > 0
+  if j.dead or j.holds_slot or j.advance_pending or num_nonnulls(
+    j.timeout_ms, j.visibility_ms, j.scheduled_at, j.finished_at, j.expires_at, j.retry_delay_ms, j.errors, j.result,
+    j.limit_key, j.workflow_id, j.idempotency_key, j.unique_key, j.node) > 0
   then
-    rest := json_build_array(json_build_array(
-      l.id, l.timeout_ms, l.visibility_ms, l.scheduled_at, l.finished_at, l.expires_at, l.retry_delay_ms,
-      l.errors::json, l.result::json, l.dead, b.idempotency_key, b.unique_key, l.limit_key, l.holds_slot, l.workflow_id,
-      b.node, l.advance_pending
-    ));
+    rest := json_build_array(
+      p_id, j.timeout_ms, j.visibility_ms, j.scheduled_at, j.finished_at, j.expires_at, j.retry_delay_ms,
+      j.errors::json, j.result::json, j.dead, j.idempotency_key, j.unique_key, j.limit_key, j.holds_slot, j.workflow_id,
+      j.node, j.advance_pending
+    );
   end if;
-  return (
-    p_claim_id, p_worker_id, p_now, l.lease_ms, l.queue, b.type, l.version, l.run, l.attempt, b.max_attempts, p_id::text,
-    l.place::text, b.created_at::text, coalesce(l.enqueued_at::text, ''), '[' || b.spec || ']', rest
-  )::{schema}.started_jobs;
+  return {schema}.started_jobs_v1(
+    p_n, j.lease_ms, j.queue, j.type, j.version, j.run, j.attempt, j.max_attempts, p_id::text, j.place::text,
+    j.created_at::text, coalesce(j.enqueued_at::text, 'null'), j.spec, rest);
 end
 $$;
 
 -- As start_v1, for jobs that are as they were made: their rows go, and one bundle for each queue takes their place.
 create function {schema}.start_bundled_v1(
-  p_tenant text, p_ids uuid[], p_claim_id text, p_worker_id text, p_lease_ms bigint, p_now bigint
-) returns setof {schema}.started_jobs
+  p_tenant text, p_ids uuid[], p_n int, p_claim_id text, p_worker_id text, p_lease_ms bigint, p_now bigint
+) returns text
 language plpgsql
 set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
@@ -146,8 +155,8 @@ declare
   least_id uuid := in_order[1];
   greatest_id uuid := in_order[cardinality(in_order)];
   forgetful text[] := {schema}.forgetful_v1(p_tenant);
+  started text;
 begin
-  return query
   with d as (
     delete from {schema}.jobs_live l where l.tenant = p_tenant and l.id = any (in_order)
     returning l.id, l.queue, l.place, l.enqueued_at, l.timeout_ms
@@ -168,13 +177,13 @@ begin
   ),
   g as materialized (
     select
-      d.queue, b.type, b.max_attempts, count(*) as told, string_agg(d.id::text, ',') as ids,
-      string_agg(d.place::text, ',') as places, string_agg(b.created_at::text, ',') as created_at,
-      string_agg(coalesce(d.enqueued_at::text, ''), ',') as enqueued_at, '[' || string_agg(b.spec, ',') || ']' as specs,
-      json_agg(json_build_array(
+      d.queue, b.type, b.max_attempts, count(*) as told, string_agg(d.id::text, '","') as ids,
+      string_agg(d.place::text, '","') as places, string_agg(b.created_at::text, ',') as created_at,
+      string_agg(coalesce(d.enqueued_at::text, 'null'), ',') as enqueued_at, string_agg(b.spec, ',') as specs,
+      string_agg(json_build_array(
         d.id, d.timeout_ms, null, null, null, null, null, null, null, false, b.idempotency_key, b.unique_key, null, false,
         null, null, false
-      )) filter (where num_nonnulls(d.timeout_ms, b.idempotency_key, b.unique_key) > 0)::text as rest
+      )::text, ',') filter (where num_nonnulls(d.timeout_ms, b.idempotency_key, b.unique_key) > 0) as rest
     from d join b on b.id = d.id
     group by d.queue, b.type, b.max_attempts
   ),
@@ -185,9 +194,10 @@ begin
     from g where g.queue <> all (forgetful)
     having count(*) > 0
   )
-  select
-    p_claim_id, p_worker_id, p_now, p_lease_ms, g.queue, g.type, 2, 1, 1, g.max_attempts, g.ids, g.places, g.created_at,
-    g.enqueued_at, g.specs, g.rest
-  from g;
+  select string_agg({schema}.started_jobs_v1(
+    p_n, p_lease_ms, g.queue, g.type, 2, 1, 1, g.max_attempts, g.ids, g.places, g.created_at, g.enqueued_at, g.specs,
+    g.rest), ',')
+  into started from g;
+  return started;
 end
 $$;

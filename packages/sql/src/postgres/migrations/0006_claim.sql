@@ -48,14 +48,14 @@ begin
 end
 $$;
 
--- Claims for several requests that name the same queues, in the order of the requests; a job tells by its claim id
--- whose it is. A request whose claim id was used before answers what it got then; one that is under way elsewhere is
--- waited for. `p_floors`: the places below which nothing is known to be ready, or null; a queue that has too little above
+-- Claims for several requests that name the same queues, in the order of the requests; answers lists in JSON, see
+-- 0005_start.sql. A request whose claim id was used before answers its number and the ids that it got then; one that is
+-- under way elsewhere is waited for. `p_floors`: the places below which nothing is known to be ready, or null; a queue that has too little above
 -- its floor is read from its start. Where a request gets `p_bundle_from` jobs or more, its plain ones are bundled.
 create function {schema}.claim_v1(
   p_tenant text, p_queues text[], p_floors bigint[], p_claims text[], p_workers text[], p_limits int[],
   p_leases bigint[], p_bundle_from int, p_now bigint
-) returns setof {schema}.started_jobs
+) returns text
 language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
@@ -78,7 +78,7 @@ declare
   had int;
   given int := 0;
   bundled uuid[];
-  before {schema}.started_jobs;
+  answer text[] := '{}';
 begin
   if cardinality(p_claims) = 1 then
     perform pg_advisory_xact_lock(hashtextextended('{schema}:' || p_tenant || ':' || p_claims[1], 7));
@@ -91,9 +91,7 @@ begin
     select k.ids into found from {schema}.claims k where k.tenant = p_tenant and k.claim_id = p_claims[n];
     if found is not null then
       wanted[n] := 0;
-      before.claim_id := p_claims[n];
-      before.ids := array_to_string(found, ',');
-      return next before;
+      answer := answer || format('[%s,%s]', n, to_json(found));
     end if;
     total := total + wanted[n];
   end loop;
@@ -150,21 +148,62 @@ begin
       );
     end if;
     if bundled <> '{}' then
-      return query
-      select j.* from {schema}.start_bundled_v1(p_tenant, bundled, p_claims[n], p_workers[n], p_leases[n], p_now) j;
+      answer := answer || {schema}.start_bundled_v1(
+        p_tenant, bundled, n, p_claims[n], p_workers[n], p_leases[n], p_now);
       found := case when cardinality(bundled) = cardinality(found) then '{}' else array(
         select x from unnest(found) x where x <> all (bundled)
       ) end;
     end if;
     if cardinality(ids) = 1 and found <> '{}' then
-      return next {schema}.start_one_v1(
-        p_tenant, found[1], p_claims[n], p_workers[n], p_leases[n], is_told, p_now);
+      answer := answer || {schema}.start_one_v1(
+        p_tenant, found[1], n, p_claims[n], p_workers[n], p_leases[n], is_told, p_now);
     elsif found <> '{}' then
-      return query
-      select j.* from {schema}.start_v1(p_tenant, found, p_claims[n], p_workers[n], p_leases[n], p_now) j;
+      answer := answer || {schema}.start_v1(p_tenant, found, n, p_claims[n], p_workers[n], p_leases[n], p_now);
     end if;
     given := given + wanted[n];
   end loop;
+  return '[' || array_to_string(answer, ',') || ']';
+end
+$$;
+
+-- As claim_v1, for one request and one queue that has a single job, as an idle worker asks when a new one has come. What
+-- is otherwise is left to claim_v1.
+create function {schema}.claim_one_v1(
+  p_tenant text, p_queue text, p_claim_id text, p_worker_id text, p_limit int, p_lease_ms bigint, p_bundle_from int,
+  p_now bigint
+) returns text
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  gate record;
+  picked uuid[];
+begin
+  -- An expression, which is cheaper than a statement. What comes after it sees what whoever had the lock has done.
+  if pg_advisory_xact_lock(hashtextextended('{schema}:' || p_tenant || ':' || p_claim_id, 7)) is null then
+    return null;
+  end if;
+  select z.paused, z.keeps, z.concurrency is not null or z.rate_limit is not null as limited into gate
+  from {schema}.queues z where z.tenant = p_tenant and z.name = p_queue;
+  if not coalesce(gate.paused or gate.limited, false) then
+    picked := array(
+      select l.id from {schema}.jobs_live l
+      where l.tenant = p_tenant and l.queue = p_queue and l.ready and (l.expires_at is null or l.expires_at > p_now)
+      order by l.place limit least(p_limit, 2) for update skip locked
+    );
+  end if;
+  if cardinality(picked) = 1 then
+    insert into {schema}.claims (tenant, claim_id, at, ids) values (p_tenant, p_claim_id, p_now, picked)
+    on conflict do nothing;
+    if found then
+      return '[' || {schema}.start_one_v1(
+        p_tenant, picked[1], 1, p_claim_id, p_worker_id, p_lease_ms, coalesce(gate.keeps, true), p_now) || ']';
+    end if;
+  end if;
+  return {schema}.claim_v1(
+    p_tenant, array[p_queue], null, array[p_claim_id], array[p_worker_id], array[p_limit], array[p_lease_ms],
+    p_bundle_from, p_now);
 end
 $$;
 
@@ -234,7 +273,7 @@ begin
       insert into {schema}.claims (tenant, claim_id, at, ids) values (p_tenant, p_claim_id, p_now, p_ids[i : i])
       on conflict (tenant, claim_id) do update set ids = claims.ids || excluded.ids;
       perform {schema}.start_one_v1(
-        p_tenant, p_ids[i], p_claim_id, p_worker_id, p_lease_ms, coalesce(gate.keeps, true), p_now);
+        p_tenant, p_ids[i], 1, p_claim_id, p_worker_id, p_lease_ms, coalesce(gate.keeps, true), p_now);
       return query select i, null::text, v from {schema}.live_jobs v where v.tenant = p_tenant and v.id = p_ids[i];
     end if;
   end loop;

@@ -36,27 +36,39 @@ interface Backend {
   socket: Socket;
   client: Socket | null;
   lastClient: Socket | null;
+  pid: number;
 }
 
 /** `pg` does the login, then the bare socket is taken from it. */
 async function openBackend(target: string): Promise<Backend> {
   const login = new pg.Client(target);
   await login.connect();
-  const { stream: socket } = (login as unknown as { connection: { stream: Socket } }).connection;
+  const { connection, processID } = login as unknown as { connection: { stream: Socket }; processID: number };
+  const { stream: socket } = connection;
   socket.removeAllListeners();
   socket.on('error', () => {});
-  return { socket, client: null, lastClient: null };
+  return { socket, client: null, lastClient: null, pid: processID };
 }
 
 /** What a client is told instead of being asked for a password. */
-const WELCOME = Buffer.concat([
-  Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]),
-  Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 1]),
-  Buffer.from([READY!, 0, 0, 0, 5, IDLE]),
-]);
+function welcome(pid: number): Buffer {
+  const key = Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 1]);
+  key.writeInt32BE(pid, 5);
+  return Buffer.concat([
+    Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]),
+    key,
+    Buffer.from([READY!, 0, 0, 0, 5, IDLE]),
+  ]);
+}
 
-export async function startPooler(target: string, size: number): Promise<Pooler> {
+interface PoolerOptions {
+  /** Tells its clients which process of the server they had first, which no pooler of the field does. */
+  isIndiscreet?: boolean;
+}
+
+export async function startPooler(target: string, size: number, options: PoolerOptions = {}): Promise<Pooler> {
   const backends = await Promise.all(Array.from({ length: size }, () => openBackend(target)));
+  const greeting = welcome(options.isIndiscreet ? backends[0]!.pid : 1);
   const sockets = new Set<Socket>();
   const waiting: { client: Socket; request: Buffer[] }[] = [];
   let handovers = 0;
@@ -97,7 +109,7 @@ export async function startPooler(target: string, size: number): Promise<Pooler>
     });
     const onStartup = (bytes: Buffer) => {
       if (bytes.readInt32BE(4) === SSL_REQUEST) return client.write('N');
-      client.off('data', onStartup).on('data', onMessage).write(WELCOME);
+      client.off('data', onStartup).on('data', onMessage).write(greeting);
     };
     client.on('data', onStartup);
   });

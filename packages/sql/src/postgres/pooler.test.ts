@@ -1,0 +1,58 @@
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { postgresStore } from './store.ts';
+import { LogBook } from './testing/log-book.ts';
+import { startPooler } from './testing/pooler.ts';
+import { execute, postgresUrl, tempSchema, tempStore } from './testing/server.ts';
+import { add, claim, complete } from './testing/work.ts';
+
+const KEPT = "select count(*)::int from pg_prepared_statements where name like 'waybill%'";
+
+async function runJobs(url: string, schema: string, logger: LogBook): Promise<void> {
+  const options = { url, schema, logger, listen: false };
+  const stores = await Promise.all([1, 2].map(() => tempStore(postgresStore, options)));
+  const made = await Promise.all(stores.flatMap((store) => [add(store, 1), add(store, 30), add(store, 1)]));
+  const done = new Set<string>();
+  while (done.size < 64) {
+    const claimed = await Promise.all(stores.map((store) => claim(store, 20)));
+    await Promise.all(stores.map((store, index) => complete(store, claimed[index]!)));
+    for (const { id } of claimed.flat()) done.add(id);
+  }
+  expect([...done].sort()).toEqual(
+    made
+      .flat()
+      .map(({ id }) => id)
+      .sort(),
+  );
+}
+
+test('behind a transaction pooler jobs are stored, claimed and completed, and nothing is left on its connections', async () => {
+  const url = await postgresUrl();
+  const pooler = await startPooler(url, 2);
+  const logger = new LogBook();
+  await runJobs(pooler.url, tempSchema(url), logger);
+  expect(pooler.handovers).toBeGreaterThan(2);
+  expect(logger.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+  expect(await execute(pooler.url, KEPT)).toEqual([[0]]);
+});
+
+test('a pooler that passes for the server is found out, and nothing is lost', async () => {
+  const url = await postgresUrl();
+  const pooler = await startPooler(url, 2, { isIndiscreet: true });
+  const logger = new LogBook();
+  await runJobs(pooler.url, tempSchema(url), logger);
+  expect(pooler.handovers).toBeGreaterThan(2);
+  await logger.line('warn', /pooler in between/);
+});
+
+test('on a connection to the server itself what happens to every job is read and planned once', async () => {
+  const url = await postgresUrl();
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  onTestFinished(() => pool.end());
+  const store = await tempStore(postgresStore, { pool, schema: tempSchema(url), listen: false });
+  await add(store, 1);
+  await complete(store, await claim(store, 20));
+  const { rows } = await pool.query(KEPT);
+  // To store one, to claim one and to end it.
+  expect(rows).toEqual([{ count: 3 }]);
+});

@@ -1,0 +1,2 @@
+-- Parameters: as of claim_one_v1.
+select {schema}.claim_one_v1($1, $2, $3, $4, $5, $6, $7, $8)
