@@ -54,11 +54,7 @@ async function openBackend(target: string): Promise<Backend> {
 function welcome(pid: number): Buffer {
   const key = Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 1]);
   key.writeInt32BE(pid, 5);
-  return Buffer.concat([
-    Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]),
-    key,
-    Buffer.from([READY!, 0, 0, 0, 5, IDLE]),
-  ]);
+  return Buffer.concat([Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]), key, Buffer.from([READY!, 0, 0, 0, 5, IDLE])]);
 }
 
 interface PoolerOptions {
