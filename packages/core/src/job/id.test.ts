@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { isJobId, newJobId } from './id.ts';
 
-test('new ids are valid, distinct and carry their time', () => {
+test('new ids are valid, distinct, in order, and carry their time', () => {
   const now = Date.UTC(2030, 5, 1);
-  const ids = Array.from({ length: 2_000 }, () => newJobId(now));
-  expect(new Set(ids).size).toBe(ids.length);
+  // Enough for each part of the counter to carry over.
+  const ids = Array.from({ length: 20_000 }, () => newJobId(now));
+  expect(ids).toEqual([...new Set(ids)].sort());
   for (const id of ids) {
     expect(isJobId(id)).toBe(true);
     expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toBe(now);
