@@ -1,6 +1,6 @@
 import type { JobEvent } from '@waybill/core';
 import { expect, test } from 'vitest';
-import { decodeEvents, encodeEvent, encodeEvents, foldEvents } from './event-codec.ts';
+import { decodeEvents, encodeEvent, encodeEvents, encodeRuns, foldEvents } from './event-codec.ts';
 
 const event = (overrides: Partial<JobEvent>): JobEvent => ({
   type: 'job.started',
@@ -46,4 +46,18 @@ test('a job keeps the order of its events however they are put together', () => 
       expect(types(read(texts), job)).toEqual(['job.failed', 'job.retrying']);
     }
   }
+});
+
+test('neighbours may be counted where their ids are kept beside', () => {
+  const of = (...numbers: number[]) => numbers.map((n) => event({ jobId: id(n), tenant: n > 5 ? 't' : '' }));
+  const events = of(1, 2, 3, 4, 5, 6, 7, 8, 9);
+  const runs = encodeRuns(events);
+  expect(runs).toHaveLength(2);
+  expect(runs?.join()).not.toContain(id(1));
+  const ids = events.map(({ jobId }) => jobId);
+  expect(decodeEvents(`[${runs}]`, ids)).toEqual(events);
+  // Beside others that name theirs.
+  const [named] = encodeEvents(of(6, 7));
+  expect(decodeEvents(`[${named},${runs}]`, ids)).toEqual([...of(6, 7), ...events]);
+  expect(encodeRuns(of(1, 6, 2, 7))).toBeNull();
 });

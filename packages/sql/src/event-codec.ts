@@ -21,7 +21,8 @@ type Compact = [
 /** Many events that differ in nothing but their jobs, which is what most flushes consist of. */
 type Grouped = [
   mark: '*',
-  jobIds: string[],
+  /** Or their number: then they are kept beside the segment, in order. */
+  jobIds: string[] | number,
   type: JobEvent['type'],
   jobType: string,
   queue: string,
@@ -89,10 +90,35 @@ function isSameData(a: JsonObject, b: JsonObject): boolean {
   return true;
 }
 
-function encodeGroup(group: readonly JobEvent[]): string {
-  const { type, jobType, queue, run, attempt, sequence, at, data, source, tenant } = group[0]!;
-  const ids = group.map(({ jobId }) => jobId);
-  const grouped: Grouped = ['*', ids, type, jobType, queue, run, attempt, sequence, at, data];
+const encodeGroup = (group: readonly JobEvent[]): string =>
+  encodeAlike(
+    group[0]!,
+    group.map(({ jobId }) => jobId),
+  );
+
+/** Fewer of a kind are not worth an entry of their own. */
+const LEAST_PER_RUN = 4;
+
+/**
+ * Counts the jobs of neighbours instead of naming them, for whoever keeps the ids beside the segment. Null where too
+ * many neighbours differ.
+ */
+export function encodeRuns(events: readonly JobEvent[]): string[] | null {
+  const runs: string[] = [];
+  let start = 0;
+  for (let index = 1; index <= events.length; index += 1) {
+    const [first, next] = [events[start]!, events[index]];
+    if (next !== undefined && isLike(first, next) && isSameData(first.data, next.data)) continue;
+    runs.push(encodeAlike(first, index - start));
+    if (runs.length * LEAST_PER_RUN > events.length) return null;
+    start = index;
+  }
+  return runs;
+}
+
+function encodeAlike(one: JobEvent, jobs: string[] | number): string {
+  const { type, jobType, queue, run, attempt, sequence, at, data, source, tenant } = one;
+  const grouped: Grouped = ['*', jobs, type, jobType, queue, run, attempt, sequence, at, data];
   if (tenant !== DEFAULT_TENANT || source !== DEFAULT_SOURCE) grouped.push(source, tenant);
   return JSON.stringify(grouped);
 }
@@ -125,15 +151,23 @@ export function foldEvents(encoded: readonly string[]): string[] {
   return folded;
 }
 
-export function decodeEvents(body: string): JobEvent[] {
-  return (JSON.parse(body) as (Compact | Grouped)[]).flatMap((one) =>
-    isGrouped(one) ? decodeGroup(one) : [decodeEvent(one)],
-  );
+/** `ids` are those that the segment only counts. */
+export function decodeEvents(body: string, ids: readonly string[] = []): JobEvent[] {
+  let counted = 0;
+  const take = (count: number): readonly string[] => {
+    counted += count;
+    return ids.slice(counted - count, counted);
+  };
+  return (JSON.parse(body) as (Compact | Grouped)[]).flatMap((one) => {
+    if (!isGrouped(one)) return [decodeEvent(one)];
+    return decodeGroup(one, typeof one[1] === 'number' ? take(one[1]) : one[1]);
+  });
 }
 
 const isGrouped = (one: Compact | Grouped): one is Grouped => one[0] === '*';
 
-function decodeGroup([, jobIds, type, ...[jobType, queue, run, attempt, sequence, at, data, source, tenant]]: Grouped) {
+function decodeGroup(group: Grouped, jobIds: readonly string[]): JobEvent[] {
+  const [, , type, jobType, queue, run, attempt, sequence, at, data, source, tenant] = group;
   return jobIds.map((id) =>
     decodeEvent([
       type,

@@ -1,6 +1,6 @@
 // What a flush passes to the functions of the migrations, column by column and in the order of their parameters.
 import { type Change, isFinished, isForgotten, type Job, type JobEvent, type NewJob, rankOf } from '@waybill/core';
-import { encodeEvent, encodeEvents, newestAt } from '../event-codec.ts';
+import { encodeEvent, encodeEvents, encodeRuns, newestAt } from '../event-codec.ts';
 import { jsonLines, plainArray, plainColumn, sharedPlain, sharedText, textArray, textColumn } from './arrays.ts';
 import { errorCodeCell, errorsCell, errorTypeCell, resultCell, stateCode } from './rows.ts';
 
@@ -107,17 +107,21 @@ export function insertOneParameters({ job, events }: NewJob, isNewQueue: boolean
 
 /**
  * The events of a flush whose parts go in or stay out together: newest time, and for each queue and kind its name, whether
- * a queue that forgets leaves them out, their number and their list.
+ * a queue that forgets leaves them out, their number and their list; and whether the one list there is counts the jobs
+ * of the flush, one event for each, instead of naming them.
  */
 function eventCells(told: readonly { job: Job; events: readonly JobEvent[] }[]): Parameter[] {
   const events = told.flatMap((one) => one.events);
   const lists = listsOf(events);
+  const isOneEach = lists.length === 1 && told.every((one) => one.events.length === 1);
+  const runs = isOneEach && told.length > 1 ? encodeRuns(events) : null;
   return [
     newestAt(told),
     textArray(lists.map(([first]) => first!.queue)),
     plainArray(lists.map(([first]) => isForgotten(first!.type))),
     plainArray(lists.map(({ length }) => length)),
-    jsonLines(lists, (list) => encodeEvents(list).join(',')),
+    runs?.join(',') ?? jsonLines(lists, (list) => encodeEvents(list).join(',')),
+    runs !== null,
   ];
 }
 

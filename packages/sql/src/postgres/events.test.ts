@@ -105,14 +105,19 @@ test('a cursor from before the database was restored says that some were missed,
   expect(await after.events.read({ after: page.cursor, limit: 10 })).toMatchObject({ events: [], missed: false });
 });
 
-test('where one job is asked for, no other segments are sent', async () => {
+test.each([
+  ['named', 3],
+  ['counted', 8],
+])('where one job is asked for, no other segments are sent: %s', async (_, size) => {
   const link = await tempLink({ listen: false });
   const store = await tempStore(postgresStore, { schema: link.schema, listen: false });
-  const jobs = [(await add(store, 3))[0]!, (await add(store, 3))[0]!, (await add(store, 3))[0]!];
+  const jobs = [(await add(store, size))[0]!, (await add(store, size))[0]!, (await add(store, size))[0]!];
   const { events } = await store.events.read({ filter: { jobIds: [jobs[1]!.id] }, limit: 10 });
   expect(events.map(({ type }) => type)).toEqual(['job.enqueued']);
   const statement = readAll((text) => link.sql(text))['segments-after'];
   const [now] = await link.query<[string]>('select pg_current_snapshot()::text');
-  const rows = await link.query<[number, number, string | null]>(statement, [NOTHING_SEEN, now![0], 0, 9, jobs[1]!.id]);
+  const cells = [NOTHING_SEEN, now![0], 0, 9, jobs[1]!.id, jobs[1]!.id];
+  const rows = await link.query<[number, number, string | null, string | null]>(statement, cells);
   expect(rows.map(([, , body]) => body === null)).toEqual([true, false, true]);
+  expect(rows.map(([, , , ids]) => ids === null)).toEqual([true, size === 3, true]);
 });

@@ -9,6 +9,7 @@ import {
 import { decodeEvents } from '../event-codec.ts';
 import type { Base } from './base.ts';
 import { formatCursor, type LogCursor, NOTHING_SEEN, parseCursor } from './log-cursor.ts';
+import { isId } from './rows.ts';
 
 /** Segments looked at by one call, so that a filter that lets little through makes no long statement. */
 const SEGMENTS_PER_READ = 64;
@@ -21,7 +22,7 @@ export const eventLog = (base: Base): EventLog => ({
 });
 
 type StateCells = [store: string, now: string, wasPruned: boolean, isSetBack: boolean];
-type SegmentCells = [seq: number, first: number, body: string | null];
+type SegmentCells = [seq: number, first: number, body: string | null, ids: string | null];
 
 async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery): Promise<EventPage> {
   const given = after === undefined ? null : parseCursor(after);
@@ -36,7 +37,8 @@ async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery)
   const from: LogCursor = { store, base: seen, target: target ?? now, seq, index };
   const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
   const most = only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH;
-  const rows = await link.query<SegmentCells>(sql['segments-after'], [seen, from.target, seq, most, only]);
+  const uuid = only !== null && isId(only) ? only : null;
+  const rows = await link.query<SegmentCells>(sql['segments-after'], [seen, from.target, seq, most, only, uuid]);
   const page = new PageWriter(from, filter, limit, given !== null && wasPruned);
   for (const row of rows) if (page.add(row)) break;
   // What an older snapshot ended with is not the end of the log.
@@ -61,9 +63,9 @@ class PageWriter {
   }
 
   /** True when the page is full. */
-  add([seq, first, body]: SegmentCells): boolean {
+  add([seq, first, body, ids]: SegmentCells): boolean {
     if (body === null) return false;
-    const logged = decodeEvents(body);
+    const logged = decodeEvents(body, ids?.split(','));
     const start = seq === this.#from.seq ? Math.max(first, this.#from.index) : first;
     for (let index = start; index < logged.length; index += 1) {
       const event = logged[index]!;

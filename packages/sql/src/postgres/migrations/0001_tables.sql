@@ -178,8 +178,8 @@ create table {schema}.bundle_ends (
 
 create index bundle_ends_bundle on {schema}.bundle_ends (tenant, claim_id, queue);
 
--- One row per flush with everything that it did; the body is a JSON array, see event-codec.ts. Events before `first`
--- were pruned. `seq` orders the events of a job, since it is drawn while the job is locked; `xid` says which
+-- One row per flush with everything that it did; the body is a JSON array, see event-codec.ts, and `ids` are the jobs that
+-- it only counts. Events before `first` were pruned. `seq` orders the events of a job, since it is drawn while the job is locked; `xid` says which
 -- transactions a reader has seen.
 create table {schema}.event_segments (
   seq bigint generated always as identity primary key,
@@ -187,7 +187,8 @@ create table {schema}.event_segments (
   at bigint not null,
   first int not null default 0,
   count int not null,
-  body text not null
+  body text not null,
+  ids uuid[]
 );
 
 create index event_segments_xid on {schema}.event_segments (xid, seq);

@@ -150,7 +150,8 @@ alter table {schema}.bundles
   alter column ids set storage external, alter column places set storage external,
   alter column enqueued_at set storage external;
 alter table {schema}.bundle_ends alter column ids set storage external;
-alter table {schema}.event_segments alter column body set storage external;
+alter table {schema}.event_segments
+  alter column body set storage external, alter column ids set storage external;
 
 -- Packs long texts several times faster than the default does, where the server was built with it.
 do $$ begin

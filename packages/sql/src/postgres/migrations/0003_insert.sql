@@ -29,8 +29,9 @@ as $$
 $$;
 
 -- Appends the events of a flush to the log: a list for each queue, and whether a queue that forgets leaves it out.
+-- `p_ids`: the jobs that a single list only counts.
 create function {schema}.log_v1(
-  p_tenant text, p_at bigint, p_queues text[], p_forgettable boolean[], p_counts int[], p_events text
+  p_tenant text, p_at bigint, p_queues text[], p_forgettable boolean[], p_counts int[], p_events text, p_ids uuid[]
 ) returns void
 language plpgsql
 set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
@@ -38,8 +39,8 @@ as $$
 declare
   forgetful text[] := {schema}.forgetful_v1(p_tenant);
 begin
-  insert into {schema}.event_segments (at, count, body)
-  select p_at, sum(told), '[' || string_agg(events, ',') || ']'
+  insert into {schema}.event_segments (at, count, body, ids)
+  select p_at, sum(told), '[' || string_agg(events, ',') || ']', p_ids
   from unnest(p_queues, p_forgettable, p_counts, {schema}.lines_v1(p_events)) as x (queue, forgettable, told, events)
   where not (forgettable and queue = any (forgetful))
   having count(*) > 0;
@@ -56,7 +57,7 @@ create function {schema}.insert_v1(
   p_error_type text[], p_error_code text[], p_idempotency_key text[], p_unique_key text[], p_limit_key text[],
   p_holds_slot boolean[], p_workflow_id text[], p_node text[], p_advance_pending boolean[], p_spec text,
   p_new_queues text[], p_at bigint, p_event_queues text[], p_event_forgettable boolean[], p_event_counts int[],
-  p_events text, p_wake text
+  p_events text, p_events_count_ids boolean, p_wake text
 ) returns void
 language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -107,7 +108,8 @@ begin
     p_expires_at[n], p_retry_delay_ms[n], p_limit_key[n], p_workflow_id[n], p_error_type[n], p_error_code[n],
     all_errors[n]
   from unnest(p_id, p_place) with ordinality as x (id, place, n);
-  perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events);
+  perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events,
+    case when p_events_count_ids then p_id end);
   if p_wake is not null then
     perform pg_notify({channel}, p_wake);
   end if;

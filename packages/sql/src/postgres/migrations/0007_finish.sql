@@ -22,7 +22,8 @@ $$;
 create function {schema}.finish_v1(
   p_tenant text, p_id uuid[], p_run int[], p_claims text[], p_claim int[], p_state smallint[], p_version int[],
   p_outcome text[], p_finished_at bigint[], p_dead boolean[], p_errors text, p_error_type text[], p_error_code text[],
-  p_result text, p_at bigint, p_event_queues text[], p_event_forgettable boolean[], p_event_counts int[], p_events text
+  p_result text, p_at bigint, p_event_queues text[], p_event_forgettable boolean[], p_event_counts int[], p_events text,
+  p_events_count_ids boolean
 ) returns void
 language plpgsql
 set enable_seqscan = off set enable_nestloop = off set enable_mergejoin = off set jit = off
@@ -173,7 +174,8 @@ begin
     raise exception 'A run is over, or has another lease.' using errcode = 'WB001';
   end if;
   -- Now that all rows are locked: the number of the segment is what orders the events of a job.
-  perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events);
+  perform {schema}.log_v1(p_tenant, p_at, p_event_queues, p_event_forgettable, p_event_counts, p_events,
+    case when p_events_count_ids then p_id end);
   if forgotten is not null then
     perform {schema}.forget_v1(p_tenant, forgotten);
   end if;

@@ -134,7 +134,7 @@ begin
             format(',"options":{"scheduled_at":"+PT%sS"}', trim_scale(v_delay / 1000.0)) end), chr(10), ' '),
         p_new_queues => array[v_queue], p_at => v_now, p_event_queues => array[v_queue],
         p_event_forgettable => array[true], p_event_counts => array[1],
-        p_events => v_event::text,
+        p_events => v_event::text, p_events_count_ids => false,
         p_wake => case when v_due is null then json_build_array(v_queue)::text end
       );
       return v_id;
