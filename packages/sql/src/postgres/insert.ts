@@ -9,6 +9,16 @@ import type { Queryable } from './link/link.ts';
 import { wavesOf } from './waves.ts';
 
 export async function insert(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
+  const [first] = groups;
+  const answers =
+    groups.length === 1 && isPlain(first!) ? await insertPlain(base, groups) : await insertInWaves(base, groups);
+  const stored = answers.flatMap((answer) => (answer.status === 'inserted' ? answer.jobs : []));
+  noteQueues(base, stored);
+  base.bell.ready(stored);
+  return answers;
+}
+
+async function insertInWaves(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
   const answers: InsertAnswer[] = groups.map(() => ({ status: 'inserted', jobs: [] }));
   for (const wave of wavesOf(groups, keysOf)) {
     const { plain = [], guarded = [] } = Object.groupBy(wave, (i) => (isPlain(groups[i]!) ? 'plain' : 'guarded'));
@@ -31,9 +41,6 @@ export async function insert(base: Base, groups: readonly InsertGroup[]): Promis
     }
     await Promise.all(tasks);
   }
-  const stored = answers.flatMap((answer) => (answer.status === 'inserted' ? answer.jobs : []));
-  noteQueues(base, stored);
-  base.bell.ready(stored);
   return answers;
 }
 

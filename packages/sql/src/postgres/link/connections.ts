@@ -1,4 +1,4 @@
-import type { CustomTypesConfig, Pool, PoolClient } from 'pg';
+import type { CustomTypesConfig, Pool, PoolClient, QueryArrayConfig } from 'pg';
 import { cancelStatement } from './cancel.ts';
 import { faultOf } from './failures.ts';
 import { Prepared } from './prepared.ts';
@@ -19,14 +19,15 @@ const silence = (client: PoolClient): void => {
 /** The pool, with each connection given back in a state that the next one can rely on. */
 export class Connections {
   readonly #pool: Pool;
-  readonly #types: CustomTypesConfig;
   readonly #queryTimeoutMs: number;
+  /** What all queries inherit: what they have of their own is copied by `pg`, which takes its time. */
+  readonly #common: object;
   readonly #prepared = new Prepared();
 
   constructor(pool: Pool, types: CustomTypesConfig, queryTimeoutMs: number) {
     this.#pool = pool;
-    this.#types = types;
     this.#queryTimeoutMs = queryTimeoutMs;
+    this.#common = { rowMode: 'array', types, query_timeout: queryTimeoutMs };
     // Not when `connect` resolves: the server may end a connection in the same breath as it accepts it.
     pool.on('acquire', silence);
   }
@@ -100,10 +101,14 @@ export class Connections {
     client: PoolClient,
     text: string,
     values: readonly unknown[] = [],
-    timeoutMs = this.#queryTimeoutMs,
+    timeoutMs?: number,
   ) {
+    const query: QueryArrayConfig = Object.create(this.#common);
+    query.text = text;
+    query.values = values as unknown[];
     const name = this.#prepared.nameOf(text);
-    const query = { name, text, values: values as unknown[], rowMode: 'array' as const, types: this.#types };
-    return client.query<R>({ ...query, query_timeout: timeoutMs } as typeof query);
+    if (name !== undefined) query.name = name;
+    if (timeoutMs !== undefined) (query as { query_timeout?: number }).query_timeout = timeoutMs;
+    return client.query<R>(query);
   }
 }
