@@ -97,12 +97,7 @@ export class Connections {
     return result;
   }
 
-  #run<R extends unknown[]>(
-    client: PoolClient,
-    text: string,
-    values: readonly unknown[] = [],
-    timeoutMs?: number,
-  ) {
+  #run<R extends unknown[]>(client: PoolClient, text: string, values: readonly unknown[] = [], timeoutMs?: number) {
     const query: QueryArrayConfig = Object.create(this.#common);
     query.text = text;
     query.values = values as unknown[];
