@@ -49,6 +49,7 @@ export function encodeEvent(event: JobEvent): string {
 
 /** By sequence, so that the events of each job keep their order however they are put together. */
 export function encodeEvents(events: readonly JobEvent[]): string[] {
+  if (events.length === 1) return [encodeEvent(events[0]!)];
   const groups = new Map<string, JobEvent[]>();
   let last: JobEvent[] | undefined;
   for (const event of events) {

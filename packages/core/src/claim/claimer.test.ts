@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { memoryStore } from '../store/memory/memory-store.ts';
+import { TestClock } from '../testing/test-clock.ts';
 import { testEngine } from '../testing/test-engine.ts';
 
 test('guarantee 2: two hundred claims at once never give a job twice', async () => {
@@ -108,4 +110,18 @@ test('a worker is told its directive by every heartbeat', async () => {
   await waybill.workers.direct('one', 'quiet');
   expect(await waybill.jobs.heartbeat({ workerId: 'one', jobs: [] })).toMatchObject({ directive: 'quiet' });
   await expect(waybill.workers.direct('unheard-of', 'quiet')).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('the store is listened to by those who wait for jobs, and not by those who only enqueue', async () => {
+  const clock = new TestClock();
+  const on = memoryStore({ clock });
+  const listening = vi.spyOn(on, 'onWake');
+  const { waybill, enqueue } = testEngine({ on, clock });
+  await enqueue();
+  await waybill.jobs.claim({ queues: ['default'] });
+  expect(listening).not.toHaveBeenCalled();
+  const waiting = waybill.jobs.claim({ queues: ['default'], waitMs: 1_000 });
+  await clock.advance(1_000);
+  await waiting;
+  expect(listening).toHaveBeenCalled();
 });

@@ -24,14 +24,14 @@ export class SafetyNet {
   readonly #canLook: boolean;
   /** When a queue was last looked at in vain, by its name and then by tenant: wake-ups name no tenants. */
   readonly #vain = new Map<string, Map<string, number>>();
+  readonly #closing: AbortSignal;
+  #isListening = false;
 
   constructor(store: Store, transport: Transport, closing: AbortSignal) {
     this.#store = store;
     this.#transport = transport;
+    this.#closing = closing;
     this.#canLook = (store.capabilities.claimsByRank ?? true) && (transport.capabilities.hasSafetyNet ?? true);
-    if (!this.#canLook) return;
-    const stop = store.onWake((queues) => this.#hear(queues));
-    closing.addEventListener('abort', stop, { once: true });
   }
 
   async receive(request: ReceiveRequest): Promise<Caught> {
@@ -82,6 +82,7 @@ export class SafetyNet {
     const due = queues.filter((queue) => now - (this.#vain.get(queue)?.get(tenant) ?? -LOOK_EVERY_MS) >= LOOK_EVERY_MS);
     if (due.length === 0) return [];
     // Noted before the look: a wake-up that comes meanwhile crosses it out.
+    this.#listen();
     for (const queue of due) this.#noteVain(queue, tenant, now);
     const request = { tenant, queues: due, limit, ...claim, now: this.#store.clock.now() };
     const jobs = (await this.#store.claim([request]))[0] ?? [];
@@ -92,6 +93,14 @@ export class SafetyNet {
   #noteVain(queue: string, tenant: string, now: number): void {
     const byTenant = this.#vain.get(queue) ?? new Map<string, number>();
     this.#vain.set(queue, byTenant.set(tenant, now));
+  }
+
+  /** From the first look on: to listen may cost a connection, and who only enqueues never looks. */
+  #listen(): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    const stop = this.#store.onWake((queues) => this.#hear(queues));
+    this.#closing.addEventListener('abort', stop, { once: true });
   }
 
   #hear(queues: readonly string[] | undefined): void {

@@ -9,13 +9,24 @@ import type { Queryable } from './link/link.ts';
 import { wavesOf } from './waves.ts';
 
 export async function insert(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
-  const [first] = groups;
-  const answers =
-    groups.length === 1 && isPlain(first!) ? await insertPlain(base, groups) : await insertInWaves(base, groups);
+  const answers = (await insertOne(base, groups)) ?? (await insertInWaves(base, groups));
   const stored = answers.flatMap((answer) => (answer.status === 'inserted' ? answer.jobs : []));
   noteQueues(base, stored);
   base.bell.ready(stored);
   return answers;
+}
+
+/** The short way of a job that comes by itself; null where it is not so simple, or there already. */
+async function insertOne(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[] | null> {
+  const [group] = groups;
+  if (groups.length !== 1 || group!.jobs.length !== 1 || !isPlain(group!) || !isSimple(group!.jobs[0]!)) return null;
+  try {
+    await store(base, base.link, group!.jobs);
+    return [inserted(group!)];
+  } catch (error) {
+    if (isDuplicate(error)) return null;
+    throw error;
+  }
 }
 
 async function insertInWaves(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
@@ -110,15 +121,17 @@ const inserted = ({ jobs }: InsertGroup): InsertAnswer => ({ status: 'inserted',
 /** Stores jobs of one tenant with their events. */
 export async function store(base: Base, to: Queryable, made: readonly NewJob[]): Promise<void> {
   const { bell, knownQueues, sql } = base;
-  const jobs = made.map(({ job }) => job);
-  const { tenant } = jobs[0]!;
-  const queues = new Set(jobs.map(({ queue }) => queue));
-  const fresh = [...queues].filter((queue) => !knownQueues.has(keyOf(tenant, queue)));
-  const wake = bell.payload(readyQueues(jobs));
   const [first] = made;
   if (made.length === 1 && isSimple(first!)) {
-    await to.query(sql['insert-one'], insertOneParameters(first!, fresh.length > 0, wake));
-  } else await to.query(sql.insert, insertParameters(made, fresh, wake));
+    const { tenant, queue, rank } = first!.job;
+    const wake = rank === null ? null : bell.payload([queue]);
+    await to.query(sql['insert-one'], insertOneParameters(first!, !knownQueues.has(keyOf(tenant, queue)), wake));
+    return;
+  }
+  const jobs = made.map(({ job }) => job);
+  const queues = new Set(jobs.map(({ queue }) => queue));
+  const fresh = [...queues].filter((queue) => !knownQueues.has(keyOf(jobs[0]!.tenant, queue)));
+  await to.query(sql.insert, insertParameters(made, fresh, bell.payload(readyQueues(jobs))));
 }
 
 /** Answers for the groups that something keeps out. */

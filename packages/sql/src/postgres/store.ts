@@ -73,8 +73,11 @@ export interface PostgresStoreOptions extends PostgresOptions {
 
 const BUNDLE_FROM = 16;
 
-/** What happens to every job. All of it is one call of a function, which any plan fits. */
-const HOT = ['insert', 'insert-one', 'claim', 'claim-one', 'finish', 'extend', 'queues-opening'] as const;
+/** What happens to every job, and what every sweep asks. None answers `*`, which a migration may change meanwhile. */
+const OFTEN = [
+  ...(['insert', 'insert-one', 'claim', 'claim-one', 'finish', 'extend', 'queues-opening'] as const),
+  ...(['due', 'due-after', 'bundles-due', 'limits-due'] as const),
+];
 
 /** A store in one schema of a PostgreSQL database. Any number of processes may share it. */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -87,7 +90,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   const upkeep = new Upkeep(base, options.logger ?? silentLogger);
   try {
     await link.query(sql['log-adopt']);
-    await link.prepare(HOT.map((name) => sql[name]));
+    await link.prepare(OFTEN.map((name) => sql[name]));
     await upkeep.run();
   } catch (error) {
     await link.close();

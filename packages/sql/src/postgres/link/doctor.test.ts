@@ -109,6 +109,13 @@ test('a pooler that forgets who listens', async () => {
   expect((await examine({ ...behind, listenUrl: url })).listen).toMatchObject({ status: 'ok' });
 });
 
+test('transactions that do not see what happens beside them', async () => {
+  const { url, schema } = await migrated();
+  const config = { options: '-c default_transaction_isolation=serializable' };
+  const { writes } = await examine({ url, schema, config });
+  expect(writes).toMatchObject({ status: 'warn', message: /serializable/, hint: /default_transaction_isolation/ });
+});
+
 test('a server that takes no writes, and one that is nearly full', async () => {
   const { url, schema } = await migrated();
   const config = { options: '-c default_transaction_read_only=on' };

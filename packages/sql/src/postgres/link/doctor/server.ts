@@ -2,6 +2,8 @@ import { DEFAULTS } from '../options.ts';
 import type { Check, Patient } from './check.ts';
 
 const OLDEST_VERSION = 14;
+/** PostgreSQL's default. */
+const ISOLATION = 'read committed';
 
 export async function checkVersion({ link }: Patient): Promise<Check> {
   const before = performance.now();
@@ -16,16 +18,22 @@ export async function checkVersion({ link }: Patient): Promise<Check> {
 
 export async function checkWritable({ link }: Patient): Promise<Check> {
   const name = 'writes';
-  const [row] = await link.query<[boolean, boolean]>(
-    "select pg_is_in_recovery(), current_setting('transaction_read_only')::bool",
+  const [row] = await link.query<[boolean, boolean, string]>(
+    `select pg_is_in_recovery(), current_setting('transaction_read_only')::bool,
+       current_setting('transaction_isolation')`,
   );
-  const [isStandby, isReadOnly] = row!;
+  const [isStandby, isReadOnly, isolation] = row!;
   if (isStandby) {
     return { name, status: 'fail', message: 'this is a standby', hint: 'Point the address at the primary.' };
   }
-  if (!isReadOnly) return { name, status: 'ok', message: 'taken' };
-  const hint = 'Look at `default_transaction_read_only` of the server, the database and the user.';
-  return { name, status: 'fail', message: 'transactions are read-only', hint };
+  const lookAt = (setting: string) => `Look at \`${setting}\` of the server, the database and the user.`;
+  if (isReadOnly) {
+    const hint = lookAt('default_transaction_read_only');
+    return { name, status: 'fail', message: 'transactions are read-only', hint };
+  }
+  if (isolation === ISOLATION) return { name, status: 'ok', message: 'taken' };
+  const hint = `Waybill counts on \`${ISOLATION}\`: whoever waits for a row must see what became of it. ${lookAt('default_transaction_isolation')}`;
+  return { name, status: 'warn', message: `transactions are \`${isolation}\``, hint };
 }
 
 export async function checkConnections({ link, options }: Patient): Promise<Check> {
