@@ -33,6 +33,13 @@ test('without its yardstick a workload is told without ratios', () => {
   expect(tableOf('drain', ['ours'], ours, 'theirs')).not.toContain('of theirs');
 });
 
+test('of latencies the times are compared', () => {
+  const told = [result('ours', 100, { p50_ms: 1, p99_ms: 6 }), result('theirs', 100, { p50_ms: 2, p99_ms: 4 })];
+  expect(tableOf('latency', ['ours', 'theirs'], told, 'theirs')).toContain(
+    'p50 0.50 (0.50..0.50) and p99 1.50 (1.50..1.50) of the time of theirs',
+  );
+});
+
 test('each server is told once, dead tuples where they were counted, slow rates with a digit more', () => {
   const server = 'PostgreSQL 18, fsync on';
   const told = [result('ours', 100, { server, dead_tuples_per_job: 2 }), result('theirs', 1, { server, seconds: 2 })];

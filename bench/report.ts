@@ -15,7 +15,7 @@ export function tableOf(
       system.padEnd(width),
       `${rateOf(own).padStart(9)} jobs/s`,
       own[0]!.p50_ms === undefined ? '' : latencies(own),
-      compared ? `${ratioOf(results, system, yardstick)} of ${yardstick}` : '',
+      compared ? comparison(results, system, yardstick) : '',
       own[0]!.dead_tuples_per_job === undefined ? '' : `${medianOf(own, 'dead_tuples_per_job')} dead tuples per job`,
       `loop p99 ${medianOf(own, 'loop_p99_ms')} ms`,
       `${medianOf(own, 'rss_mb')} MB`,
@@ -41,10 +41,24 @@ type Measure = 'p50_ms' | 'p95_ms' | 'p99_ms' | 'loop_p99_ms' | 'rss_mb' | 'dead
 const medianOf = (own: readonly Result[], name: Measure): number =>
   round(median(own.map((result) => result[name] ?? 0)));
 
-export function ratioOf(results: readonly Result[], system: string, yardstick: string): string {
-  const speeds = (name: string) => results.filter((result) => result.system === name).map(perSecond);
-  const [ours, theirs] = [speeds(system), speeds(yardstick)];
-  const ratios = ours.map((speed, round) => speed / theirs[round]!);
+/** A rate is better when it is higher, a time when it is lower. */
+function comparison(results: readonly Result[], system: string, yardstick: string): string {
+  if (results[0]!.p50_ms === undefined) return `${ratioOf(results, system, yardstick)} of ${yardstick}`;
+  const [p50, p99] = [({ p50_ms }: Result) => p50_ms!, ({ p99_ms }: Result) => p99_ms!].map((time) =>
+    ratioOf(results, system, yardstick, time),
+  );
+  return `p50 ${p50} and p99 ${p99} of the time of ${yardstick}`;
+}
+
+export function ratioOf(
+  results: readonly Result[],
+  system: string,
+  yardstick: string,
+  measure: (result: Result) => number = perSecond,
+): string {
+  const measured = (name: string) => results.filter((result) => result.system === name).map(measure);
+  const [ours, theirs] = [measured(system), measured(yardstick)];
+  const ratios = ours.map((value, round) => value / theirs[round]!);
   return `${short(median(ratios))} (${short(Math.min(...ratios))}..${short(Math.max(...ratios))})`;
 }
 

@@ -60,6 +60,7 @@ export const postgres: BenchStore = {
         'pg-boss-tuned': latency('pg-boss-notified', 'two', { around }),
         bullmq: latency('bullmq', 'two'),
       },
+      yardstick: 'graphile-worker-tuned',
     },
     'drain-history': {
       systems: {
