@@ -15,6 +15,8 @@ export interface Base {
   readonly bundleFrom: number;
   /** Queues that are known to have their row; tenant and name as one key. */
   readonly knownQueues: { has(queue: string): boolean; add(queue: string): void };
+  /** Queues in which the last claim that came up short met no limit; keys as above. */
+  readonly unlimited: Set<string>;
 }
 
 /** Two texts as one map key; neither can pretend to be part of the other, since names have no line ends. */

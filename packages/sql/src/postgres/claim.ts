@@ -1,10 +1,10 @@
 import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest, Job } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
-import type { Base } from './base.ts';
+import { type Base, keyOf } from './base.ts';
 import { placeOf } from './columns.ts';
 import { get } from './get.ts';
 import { fromRow, isId, type Row } from './rows.ts';
-import { addStarted, isRepeated, type Placed, type Repeated, type Started } from './started.ts';
+import { type Answer, addStarted, isRepeated, type Placed } from './started.ts';
 
 export async function claim(base: Base, requests: readonly ClaimRequest[]): Promise<Job[][]> {
   const answers: Job[][] = requests.map(() => []);
@@ -47,7 +47,10 @@ async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promis
   const answers = await ask(base, queues, requests);
   const jobs = inOrder(queues, await placed(base, requests, answers));
   // What a claim got before says nothing of what is ready now.
-  if (!answers.some(isRepeated)) moveFloors(base, tenant, queues, jobs, jobs.length >= wanted, lowered);
+  if (!answers.some(isRepeated)) {
+    moveFloors(base, tenant, queues, jobs, jobs.length >= wanted, lowered);
+    if (jobs.length < wanted) noteLimits(base, tenant, queues, answers.includes(0));
+  }
   return Map.groupBy(jobs, (job) => job.claimId ?? '');
 }
 
@@ -55,7 +58,7 @@ async function ask(
   { floors, link, sql, bundleFrom }: Base,
   queues: readonly string[],
   requests: readonly ClaimRequest[],
-): Promise<(Started | Repeated)[]> {
+): Promise<Answer[]> {
   const { tenant, claimId, workerId, limit, leaseMs, now } = requests[0]!;
   const places = queues.map((queue) => floors.of(tenant, queue));
   // Nothing is known of the queue: it was empty, and what has come may well be a single job.
@@ -82,16 +85,13 @@ async function ask(
         bundleFrom,
         now,
       ]);
-  return JSON.parse(row![0]) as (Started | Repeated)[];
+  return JSON.parse(row![0]) as Answer[];
 }
 
-async function placed(
-  base: Base,
-  requests: readonly ClaimRequest[],
-  answers: readonly (Started | Repeated)[],
-): Promise<Placed[]> {
+async function placed(base: Base, requests: readonly ClaimRequest[], answers: readonly Answer[]): Promise<Placed[]> {
   const jobs: Placed[] = [];
   for (const answer of answers) {
+    if (answer === 0) continue;
     const request = requests[answer[0] - 1]!;
     if (!isRepeated(answer)) addStarted(request, answer, jobs);
     else for (const job of await held(base, request, answer[1])) jobs.push({ job, place: placeOf(job) });
@@ -135,6 +135,18 @@ function moveFloors(
     const job = last.get(queue);
     if (isFull && job && queue === lastQueue) floors.raise(job, lowered);
     else if (job || !isFull) floors.drop(tenant, queue);
+  }
+}
+
+/** Names of queues may be made up by the minute. */
+const MOST_REMEMBERED = 1_000;
+
+/** Which queues need not be asked when their limit lets somebody in: a limit that is set later wakes whoever waits. */
+function noteLimits({ unlimited }: Base, tenant: string, queues: readonly string[], isLimited: boolean): void {
+  if (unlimited.size > MOST_REMEMBERED) unlimited.clear();
+  for (const queue of queues) {
+    if (isLimited) unlimited.delete(keyOf(tenant, queue));
+    else unlimited.add(keyOf(tenant, queue));
   }
 }
 

@@ -48,3 +48,15 @@ test('guarantee 7: a queue’s limit holds across processes and connections', { 
   await Promise.all(stores.map((store) => add(store, JOBS / 3)));
   expect(await workOff(stores, 9)).toBeLessThanOrEqual(MOST);
 });
+
+test('who has seen a queue without a limit learns of the rate that another process gives it', async () => {
+  const [here, there] = await someStores(2);
+  const opensAt = () => here!.opensAt!({ tenant: '', queues: ['default'], now: here!.clock.now() });
+  await add(here!, 1);
+  expect(await claim(here!, 5)).toHaveLength(1);
+  expect(await opensAt()).toBeNull();
+  await there!.queues.setLimit('', 'default', { concurrency: null, rate: { limit: 1, periodMs: 60_000 } });
+  await add(there!, 3);
+  expect(await claim(here!, 5)).toHaveLength(1);
+  expect(await opensAt()).toBeGreaterThan(here!.clock.now());
+});

@@ -9,7 +9,7 @@ import {
 } from '@waybill/core';
 import { type RuleCells, ruleCells, ruleOf, windowOf } from '../limit-rows.ts';
 import { textArray } from './arrays.ts';
-import type { Base } from './base.ts';
+import { type Base, keyOf } from './base.ts';
 
 export const queueStore = (base: Base): QueueStore => ({
   list: (tenant) => listQueues(base, tenant),
@@ -78,11 +78,12 @@ async function setPaused({ link, sql }: Base, tenant: string, name: string, paus
 }
 
 async function setLimit(
-  { link, sql }: Base,
+  { link, sql, unlimited }: Base,
   tenant: string,
   name: string,
   limit: LimitRule | null,
 ): Promise<QueueInfo> {
+  unlimited.delete(keyOf(tenant, name));
   const [found] =
     limit === null
       ? await link.query<InfoCells>(sql['queue-unlimit'], [tenant, name])
@@ -99,7 +100,9 @@ async function setKeep({ link, sql }: Base, tenant: string, name: string, keep: 
 type OpeningCells = [rateLimit: number, ratePeriodMs: number, starts: string];
 
 /** Asked by whoever found nothing to claim, so that it need not guess when to ask again. */
-export async function opensAt({ link, sql }: Base, { tenant, queues, now }: OpeningQuery): Promise<number | null> {
+export async function opensAt(base: Base, { tenant, queues, now }: OpeningQuery): Promise<number | null> {
+  const { link, sql, unlimited } = base;
+  if (queues.every((queue) => unlimited.has(keyOf(tenant, queue)))) return null;
   const rows = await link.query<OpeningCells>(sql['queues-opening'], [tenant, textArray(queues) ?? '{}']);
   const moments = rows.flatMap(([limit, periodMs, starts]) => {
     const use = { holders: 0, unclaimed: 0, window: windowOf(starts) };

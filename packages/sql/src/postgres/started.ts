@@ -19,10 +19,15 @@ export type Started = [
   rest: Rest[],
 ];
 
+/** One of the queues has a limit, whether or not it kept a job back. */
+export type Limited = 0;
+
 /** The claim id was used before, and these are the jobs that it got. */
 export type Repeated = [claim: number, ids: string[]];
 
-export const isRepeated = (answer: Started | Repeated): answer is Repeated => answer.length === 2;
+export type Answer = Started | Repeated | Limited;
+
+export const isRepeated = (answer: Answer): answer is Repeated => answer !== 0 && answer.length === 2;
 
 /** What hardly any job has. */
 type Rest = [

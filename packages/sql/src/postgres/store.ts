@@ -86,7 +86,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   const sql = readAll((text) => link.sql(text));
   const bell = new Bell(link, floors, sql.notify);
   const bundleFrom = options.bundleFrom ?? BUNDLE_FROM;
-  const base: Base = { link, sql, floors, bell, bundleFrom, knownQueues: new Set() };
+  const base: Base = { link, sql, floors, bell, bundleFrom, knownQueues: new Set(), unlimited: new Set() };
   const upkeep = new Upkeep(base, options.logger ?? silentLogger);
   try {
     await link.query(sql['log-adopt']);

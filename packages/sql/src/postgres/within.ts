@@ -59,5 +59,6 @@ function baseWithin(base: Base, transaction: Transaction): Base {
     // Told with the commit and never before; this process hears of it like the others, by listening.
     bell: { payload: (queues) => payloadOf(queues), ready: () => {}, close: () => {} },
     knownQueues: { has: (queue) => knownQueues.has(queue), add: () => {} },
+    unlimited: new Set(),
   };
 }

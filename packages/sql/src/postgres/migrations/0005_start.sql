@@ -104,8 +104,9 @@ create function {schema}.start_one_v1(
 language plpgsql
 as $$
 declare
-  j record;
-  rest text;
+  told text;
+  started text;
+  limited_by text;
 begin
   update {schema}.jobs_live l set
     state = 4, ready = false, version = l.version + 1, run = l.run + 1, attempt = l.attempt + 1,
@@ -115,30 +116,29 @@ begin
     next_at = least(p_now + coalesce(l.visibility_ms, p_lease_ms), p_now + l.timeout_ms)
   from {schema}.job_bodies b
   where l.tenant = p_tenant and l.id = p_id and b.tenant = p_tenant and b.id = p_id
-  returning l.queue, l.place, l.version, l.run, l.attempt, l.lease_ms, l.enqueued_at, l.timeout_ms, l.visibility_ms,
-    l.scheduled_at, l.finished_at, l.expires_at, l.retry_delay_ms, l.errors, l.result, l.dead, l.limit_key, l.holds_slot,
-    l.workflow_id, l.advance_pending, b.type, b.max_attempts, b.created_at, b.idempotency_key, b.unique_key, b.node, b.spec
-  into j;
+  returning
+    '[' || {schema}.started_events_v1(
+      p_id::text, b.type, l.queue, l.run, l.attempt, l.version, p_now, p_worker_id, p_tenant) || ']',
+    {schema}.started_jobs_v1(
+      p_n, l.lease_ms, l.queue, b.type, l.version, l.run, l.attempt, b.max_attempts, p_id::text, l.place::text,
+      b.created_at::text, coalesce(l.enqueued_at::text, 'null'), b.spec,
+      case when l.dead or l.holds_slot or l.advance_pending or num_nonnulls(
+        l.timeout_ms, l.visibility_ms, l.scheduled_at, l.finished_at, l.expires_at, l.retry_delay_ms, l.errors, l.result,
+        l.limit_key, l.workflow_id, b.idempotency_key, b.unique_key, b.node) > 0
+      then json_build_array(
+        p_id, l.timeout_ms, l.visibility_ms, l.scheduled_at, l.finished_at, l.expires_at, l.retry_delay_ms,
+        l.errors::json, l.result::json, l.dead, b.idempotency_key, b.unique_key, l.limit_key, l.holds_slot, l.workflow_id,
+        b.node, l.advance_pending
+      )::text end),
+    l.limit_key
+  into told, started, limited_by;
   if p_is_told then
-    insert into {schema}.event_segments (at, count, body) values (p_now, 1, '[' || {schema}.started_events_v1(
-      p_id::text, j.type, j.queue, j.run, j.attempt, j.version, p_now, p_worker_id, p_tenant) || ']');
+    insert into {schema}.event_segments (at, count, body) values (p_now, 1, told);
   end if;
-  if j.limit_key is not null then
-    insert into {schema}.limit_starts (tenant, key, at, starts) values (p_tenant, j.limit_key, p_now, 1);
+  if limited_by is not null then
+    insert into {schema}.limit_starts (tenant, key, at, starts) values (p_tenant, limited_by, p_now, 1);
   end if;
-  if j.dead or j.holds_slot or j.advance_pending or num_nonnulls(
-    j.timeout_ms, j.visibility_ms, j.scheduled_at, j.finished_at, j.expires_at, j.retry_delay_ms, j.errors, j.result,
-    j.limit_key, j.workflow_id, j.idempotency_key, j.unique_key, j.node) > 0
-  then
-    rest := json_build_array(
-      p_id, j.timeout_ms, j.visibility_ms, j.scheduled_at, j.finished_at, j.expires_at, j.retry_delay_ms,
-      j.errors::json, j.result::json, j.dead, j.idempotency_key, j.unique_key, j.limit_key, j.holds_slot, j.workflow_id,
-      j.node, j.advance_pending
-    );
-  end if;
-  return {schema}.started_jobs_v1(
-    p_n, j.lease_ms, j.queue, j.type, j.version, j.run, j.attempt, j.max_attempts, p_id::text, j.place::text,
-    j.created_at::text, coalesce(j.enqueued_at::text, 'null'), j.spec, rest);
+  return started;
 end
 $$;
 

@@ -49,8 +49,8 @@ end
 $$;
 
 -- Claims for several requests that name the same queues, in the order of the requests; answers lists in JSON, see
--- 0005_start.sql. A request whose claim id was used before answers its number and the ids that it got then; one that is
--- under way elsewhere is waited for. `p_floors`: the places below which nothing is known to be ready, or null; a queue that has too little above
+-- 0005_start.sql, and a 0 where one of the queues has a limit. A request whose claim id was used before answers its number
+-- and the ids that it got then; one that is under way elsewhere is waited for. `p_floors`: the places below which nothing is known to be ready, or null; a queue that has too little above
 -- its floor is read from its start. Where a request gets `p_bundle_from` jobs or more, its plain ones are bundled.
 create function {schema}.claim_v1(
   p_tenant text, p_queues text[], p_floors bigint[], p_claims text[], p_workers text[], p_limits int[],
@@ -162,6 +162,9 @@ begin
     end if;
     given := given + wanted[n];
   end loop;
+  if is_any_limited then
+    answer := answer || '0'::text;
+  end if;
   return '[' || array_to_string(answer, ',') || ']';
 end
 $$;
@@ -177,16 +180,17 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  gate record;
+  is_narrow boolean;
+  is_told boolean;
   picked uuid[];
 begin
   -- An expression, which is cheaper than a statement. What comes after it sees what whoever had the lock has done.
   if pg_advisory_xact_lock(hashtextextended('{schema}:' || p_tenant || ':' || p_claim_id, 7)) is null then
     return null;
   end if;
-  select z.paused, z.keeps, z.concurrency is not null or z.rate_limit is not null as limited into gate
+  select z.paused or z.concurrency is not null or z.rate_limit is not null, z.keeps into is_narrow, is_told
   from {schema}.queues z where z.tenant = p_tenant and z.name = p_queue;
-  if not coalesce(gate.paused or gate.limited, false) then
+  if is_narrow is not true then
     picked := array(
       select l.id from {schema}.jobs_live l
       where l.tenant = p_tenant and l.queue = p_queue and l.ready and (l.expires_at is null or l.expires_at > p_now)
@@ -198,7 +202,7 @@ begin
     on conflict do nothing;
     if found then
       return '[' || {schema}.start_one_v1(
-        p_tenant, picked[1], 1, p_claim_id, p_worker_id, p_lease_ms, coalesce(gate.keeps, true), p_now) || ']';
+        p_tenant, picked[1], 1, p_claim_id, p_worker_id, p_lease_ms, coalesce(is_told, true), p_now) || ']';
     end if;
   end if;
   return {schema}.claim_v1(
