@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Lease } from '@waybill/core';
+import { Deadlines } from './deadlines.ts';
 import type { ResolvedWorkerOptions } from './options.ts';
 import { type Bell, backoffMs, mayRepeat, within } from './patience.ts';
 
@@ -19,6 +20,16 @@ interface ClaimParts
 
 /** Asks for as many jobs as there is room for, over and over, patient with a server that is away. */
 export async function claimLoop(parts: ClaimParts): Promise<void> {
+  const over = new AbortController();
+  const deadlines = new Deadlines(parts.waitMs + ANSWER_WITHIN_MS, parts.clock, over.signal);
+  try {
+    await claimOverAndOver(parts, deadlines);
+  } finally {
+    over.abort();
+  }
+}
+
+async function claimOverAndOver(parts: ClaimParts, deadlines: Deadlines): Promise<void> {
   const { clock, logger, stopping, changed, take } = parts;
   let claimId = randomUUID();
   let failures = 0;
@@ -30,7 +41,7 @@ export async function claimLoop(parts: ClaimParts): Promise<void> {
     }
     const signal = AbortSignal.any([stopping, parts.pause()]);
     try {
-      take(await claim(parts, claimId, count, signal));
+      take(await deadlines.within(claim(parts, claimId, count, signal)));
       claimId = randomUUID();
       if (failures > 0) logger.info({ failures }, 'The server answers again.');
       failures = 0;
@@ -51,9 +62,8 @@ export async function claimLoop(parts: ClaimParts): Promise<void> {
 }
 
 function claim(parts: ClaimParts, claimId: string, count: number, signal: AbortSignal): Promise<Lease[]> {
-  const { jobs, id: workerId, queues, leaseMs, waitMs, tenant, clock } = parts;
-  const call = { queues, count, workerId, leaseMs, claimId, waitMs, tenant, signal };
-  return within(waitMs + ANSWER_WITHIN_MS, clock, jobs.claim(call));
+  const { jobs, id: workerId, queues, leaseMs, waitMs, tenant } = parts;
+  return jobs.claim({ queues, count, workerId, leaseMs, claimId, waitMs, tenant, signal });
 }
 
 /** A call that we broke off may have claimed jobs whose answer we will never see; asked again, it tells which. */

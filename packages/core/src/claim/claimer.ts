@@ -37,8 +37,12 @@ export class Claimer {
     const { held, onClaimed } = this.#parts;
     for (const { job } of leases) held.remember(job);
     onClaimed(leases.map(({ job }) => job));
-    await Promise.all([this.#addParentResults(request.tenant, leases), this.#addCheckpoints(request.tenant, leases)]);
+    if (leases.some(needsMore)) await this.#addMore(request.tenant, leases);
     return leases;
+  }
+
+  async #addMore(tenant: string, leases: readonly Lease[]): Promise<void> {
+    await Promise.all([this.#addParentResults(tenant, leases), this.#addCheckpoints(tenant, leases)]);
   }
 
   /** Nodes of a workflow get what their parents came to; one read for all of them, none for plain jobs. */
@@ -88,6 +92,10 @@ export class Claimer {
     return received.kind === 'claimed' ? leasesOf(received.jobs) : [];
   }
 }
+
+/** Hardly any job does: it is a node of a workflow, or was one elsewhere, or runs again. */
+const needsMore = ({ job }: Lease): boolean =>
+  job.run > 1 || job.workflowId !== null || job.spec.options?.['parent_results'] !== undefined;
 
 function checkRange(field: string, value: number, min: number, max: number): void {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return;

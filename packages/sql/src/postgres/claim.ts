@@ -7,13 +7,15 @@ import { fromRow, isId, type Row } from './rows.ts';
 import { type Answer, addStarted, isRepeated, type Placed } from './started.ts';
 
 export async function claim(base: Base, requests: readonly ClaimRequest[]): Promise<Job[][]> {
+  if (requests.length === 1) return [await claimAlike(base, requests)];
   const answers: Job[][] = requests.map(() => []);
   for (const part of alike(requests)) {
     const jobs = await claimAlike(
       base,
       part.map((index) => requests[index]!),
     );
-    for (const index of part) answers[index] = jobs.get(requests[index]!.claimId) ?? [];
+    const byClaim = Map.groupBy(jobs, (job) => job.claimId ?? '');
+    for (const index of part) answers[index] = byClaim.get(requests[index]!.claimId) ?? [];
   }
   return answers;
 }
@@ -37,8 +39,8 @@ function alike(requests: readonly ClaimRequest[]): number[][] {
 const isAlike = (a: ClaimRequest, b: ClaimRequest): boolean =>
   a.tenant === b.tenant && a.now === b.now && a.queues.join('\n') === b.queues.join('\n');
 
-/** Answers jobs by claim id, each list in the order of queues and then of places. */
-async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promise<Map<string, Job[]>> {
+/** Answers the jobs of all requests, in the order of queues and then of places. */
+async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promise<Job[]> {
   const { floors } = base;
   const { tenant } = requests[0]!;
   const queues = [...new Set(requests[0]!.queues)];
@@ -51,7 +53,7 @@ async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promis
     moveFloors(base, tenant, queues, jobs, jobs.length >= wanted, lowered);
     if (jobs.length < wanted) noteLimits(base, tenant, queues, answers.includes(0));
   }
-  return Map.groupBy(jobs, (job) => job.claimId ?? '');
+  return jobs;
 }
 
 async function ask(
