@@ -33,13 +33,18 @@ async function claimOverAndOver(parts: ClaimParts, deadlines: Deadlines): Promis
   const { clock, logger, stopping, changed, take } = parts;
   let claimId = randomUUID();
   let failures = 0;
+  let pause = parts.pause();
+  let signal = AbortSignal.any([stopping, pause]);
   while (!stopping.aborted) {
     const count = parts.room();
     if (count <= 0 || parts.pause().aborted) {
       await changed.wait();
       continue;
     }
-    const signal = AbortSignal.any([stopping, parts.pause()]);
+    if (pause !== parts.pause()) {
+      pause = parts.pause();
+      signal = AbortSignal.any([stopping, pause]);
+    }
     try {
       take(await deadlines.within(claim(parts, claimId, count, signal)));
       claimId = randomUUID();

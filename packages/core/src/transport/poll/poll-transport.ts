@@ -30,6 +30,14 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
   // Elsewhere a claim may get too little although there is more.
   const isExact = store.capabilities.ordering === 'strict';
   const closing = new AbortController();
+  /** A worker comes with the same signal again and again. */
+  const orClosing = new WeakMap<AbortSignal, AbortSignal>();
+
+  function untilClosing(signal: AbortSignal): AbortSignal {
+    const known = orClosing.get(signal) ?? AbortSignal.any([signal, closing.signal]);
+    orClosing.set(signal, known);
+    return known;
+  }
 
   const claimFor = ({ tenant, queues, max: limit, claim }: ReceiveRequest): Promise<Job[]> =>
     claims.run({ tenant, queues, limit, ...claim, now: clock.now() });
@@ -43,7 +51,7 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
   async function receive(request: ReceiveRequest): Promise<Received> {
     if (request.waitMs === 0) return { kind: 'claimed', jobs: await claimFor(request) };
     const until = clock.monotonic() + request.waitMs;
-    const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
+    const signal = request.signal ? untilClosing(request.signal) : closing.signal;
     let silence = usedUp.take(request);
     for (;;) {
       // Listening before looking: a job that arrives in between must not be slept through.
