@@ -29,7 +29,8 @@ const TRIES = 3;
 
 /**
  * Coalesces concurrent calls: a flush starts when this turn's code has run, or on the next turn of the event loop, and
- * calls that arrive while it runs wait for the next one. No timers, so a lone call goes at once and a crowd shares one transaction.
+ * calls that arrive while it runs wait for the next one. No timers, so a lone call goes at once and a crowd shares one
+ * transaction.
  */
 export class GroupCommit<In, Out> {
   readonly #options: GroupCommitOptions<In, Out>;
