@@ -136,3 +136,13 @@ test('idle resolves when nothing waits and nothing is under way', async () => {
   await waiting;
   expect(idle).toBe(true);
 });
+
+test('a caller that makes one call after another leaves turns to timers and sockets', async () => {
+  const commit = new GroupCommit<number, number>({ maxItems: 100, parallel: 1, flush: async (items) => [...items] });
+  let isTurnOver = false;
+  setImmediate(() => {
+    isTurnOver = true;
+  });
+  for (let calls = 0; calls < 1_000 && !isTurnOver; calls += 1) await commit.run(calls);
+  expect(isTurnOver).toBe(true);
+});

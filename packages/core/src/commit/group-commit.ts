@@ -28,14 +28,16 @@ const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 const TRIES = 3;
 
 /**
- * Coalesces concurrent calls: a flush starts on the next turn of the event loop, and calls that arrive while it runs
- * wait for the next one. No timers, so a lone call goes at once and a crowd shares one transaction.
+ * Coalesces concurrent calls: a flush starts when this turn's code has run, or on the next turn of the event loop, and
+ * calls that arrive while it runs wait for the next one. No timers, so a lone call goes at once and a crowd shares one
+ * transaction.
  */
 export class GroupCommit<In, Out> {
   readonly #options: GroupCommitOptions<In, Out>;
   readonly #queue: Waiting<In, Out>[] = [];
   #running = 0;
   #scheduled = false;
+  #isTurnUsed = false;
   #idle: (() => void)[] = [];
 
   constructor(options: GroupCommitOptions<In, Out>) {
@@ -68,8 +70,17 @@ export class GroupCommit<In, Out> {
     };
     if (this.#options.eager) queueMicrotask(start);
     // A lone call is waited for, so it goes as soon as this turn's code has run; beside another there is time to gather.
-    else if (this.#running === 0) process.nextTick(start);
+    else if (this.#running === 0 && !this.#isTurnUsed) this.#startInThisTurn(start);
     else setImmediate(start);
+  }
+
+  /** Once in each turn: a store that answers at once would else leave none to timers and sockets. */
+  #startInThisTurn(start: () => void): void {
+    this.#isTurnUsed = true;
+    setImmediate(() => {
+      this.#isTurnUsed = false;
+    });
+    process.nextTick(start);
   }
 
   async #flushNext(): Promise<void> {

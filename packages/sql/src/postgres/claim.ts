@@ -48,10 +48,13 @@ async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promis
   const lowered = floors.lowered;
   const answers = await ask(base, queues, requests);
   const jobs = inOrder(queues, await placed(base, requests, answers));
+  const isLimited = answers.includes(0);
+  if (isLimited) noteLimits(base, tenant, queues, true);
   // What a claim got before says nothing of what is ready now.
   if (!answers.some(isRepeated)) {
     moveFloors(base, tenant, queues, jobs, jobs.length >= wanted, lowered);
-    if (jobs.length < wanted) noteLimits(base, tenant, queues, answers.includes(0));
+    // Only who came up short has looked at all queues.
+    if (!isLimited && jobs.length < wanted) noteLimits(base, tenant, queues, false);
   }
   return jobs;
 }

@@ -60,3 +60,19 @@ test('who has seen a queue without a limit learns of the rate that another proce
   expect(await claim(here!, 5)).toHaveLength(1);
   expect(await opensAt()).toBeGreaterThan(here!.clock.now());
 });
+
+test('a limit is noticed also where another claim of the same flush is a repetition', async () => {
+  const [here, there] = await someStores(2);
+  await add(here!, 1);
+  const repeated = { claimId: 'again', workerId: 'worker-1', leaseMs: 30_000 };
+  expect(await claim(here!, 5, repeated)).toHaveLength(1);
+  await there!.queues.setLimit('', 'default', { concurrency: null, rate: { limit: 1, periodMs: 60_000 } });
+  await add(there!, 3);
+  const asked = { tenant: '', queues: ['default'], limit: 5, now: here!.clock.now() };
+  const [, jobs] = await here!.claim([
+    { ...asked, ...repeated },
+    { ...asked, ...repeated, claimId: 'new' },
+  ]);
+  expect(jobs).toHaveLength(1);
+  expect(await here!.opensAt!(asked)).toBeGreaterThan(asked.now);
+});

@@ -115,6 +115,22 @@ test.each(MOMENTS)(
   },
 );
 
+test.each(MOMENTS)('a sweep goes by key, whatever it saw before: told %s', { timeout: 60_000 }, async (_, tell) => {
+  const { store, counted, analyze } = await watchedStore();
+  const sweep = async () => {
+    await store.due({ now: store.clock.now(), limit: 100 });
+    await store.opensAt?.({ tenant: '', queues: ['default', 'limited'], now: store.clock.now() });
+  };
+  await store.queues.setLimit('', 'limited', { concurrency: null, rate: { limit: 1, periodMs: 60_000 } });
+  await tell(store, analyze);
+  // As long as PostgreSQL looks whether the same plan would do for all.
+  for (let sweeps = 0; sweeps < 10; sweeps += 1) await sweep();
+  await add(store, 5_000, { queue: 'limited' });
+  await add(store, 5_000);
+  const { scanned } = await counted(sweep);
+  expect(scanned).toBe(0);
+});
+
 test('the runs of a bundle are found by one look at each bundle, also where their ids are mixed', async () => {
   const { store, counted } = await watchedStore();
   const [JOBS, BUNDLES] = [200, 10];

@@ -19,15 +19,14 @@ const silence = (client: PoolClient): void => {
 /** The pool, with each connection given back in a state that the next one can rely on. */
 export class Connections {
   readonly #pool: Pool;
+  readonly #types: CustomTypesConfig;
   readonly #queryTimeoutMs: number;
-  /** What all queries inherit: what they have of their own is copied by `pg`, which takes its time. */
-  readonly #common: object;
   readonly #prepared = new Prepared();
 
   constructor(pool: Pool, types: CustomTypesConfig, queryTimeoutMs: number) {
     this.#pool = pool;
+    this.#types = types;
     this.#queryTimeoutMs = queryTimeoutMs;
-    this.#common = { rowMode: 'array', types, query_timeout: queryTimeoutMs };
     // Not when `connect` resolves: the server may end a connection in the same breath as it accepts it.
     pool.on('acquire', silence);
   }
@@ -97,13 +96,22 @@ export class Connections {
     return result;
   }
 
-  #run<R extends unknown[]>(client: PoolClient, text: string, values: readonly unknown[] = [], timeoutMs?: number) {
-    const query: QueryArrayConfig = Object.create(this.#common);
-    query.text = text;
-    query.values = values as unknown[];
+  #run<R extends unknown[]>(
+    client: PoolClient,
+    text: string,
+    values: readonly unknown[] = [],
+    timeoutMs = this.#queryTimeoutMs,
+  ) {
     const name = this.#prepared.nameOf(text);
+    // All of its own and nothing inherited: whoever traces the queries may pass on a copy.
+    const query: QueryArrayConfig & { query_timeout: number } = {
+      text,
+      values: values as unknown[],
+      rowMode: 'array',
+      types: this.#types,
+      query_timeout: timeoutMs,
+    };
     if (name !== undefined) query.name = name;
-    if (timeoutMs !== undefined) (query as { query_timeout?: number }).query_timeout = timeoutMs;
     return client.query<R>(query);
   }
 }

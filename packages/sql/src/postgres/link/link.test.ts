@@ -10,6 +10,17 @@ test('rows come as arrays, int8 as number', async () => {
   expect(rows).toEqual([[Number.MAX_SAFE_INTEGER, [1, 2], 'a', null]]);
 });
 
+test('rows come as arrays also where whoever traces the queries passes on copies of them', async () => {
+  class TracedClient extends pg.Client {
+    override query = ((config: object, ...rest: never[]) =>
+      super.query({ ...config } as pg.QueryConfig, ...rest)) as pg.Client['query'];
+  }
+  const pool = new pg.Pool({ connectionString: await postgresUrl(), Client: TracedClient });
+  onTestFinished(() => pool.end());
+  const link = await tempLink({ pool, migrate: false });
+  expect(await link.query('select 1::int8, $1', ['a'])).toEqual([[1, 'a']]);
+});
+
 test('a transaction is all or nothing', async () => {
   const link = await tempLink({ migrate: false });
   await link.query(link.sql('create schema {schema} create table t (n int)'));

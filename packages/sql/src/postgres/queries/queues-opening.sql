@@ -5,5 +5,7 @@ select q.rate_limit, q.rate_period_ms, coalesce((
   where s.tenant = $1 and s.queue = q.name
 ), '[]')
 from {schema}.queues q
+cross join lateral (
+  select 1 from {schema}.jobs_live where tenant = $1 and queue = q.name and ready order by place limit 1
+) j
 where q.tenant = $1 and q.name = any ($2::text[]) and not q.paused and q.rate_limit is not null
-  and exists (select 1 from {schema}.jobs_live j where j.tenant = $1 and j.queue = q.name and j.ready)
