@@ -45,6 +45,26 @@ test('a pooler that passes for the server is found out, and nothing is lost', as
   await logger.line('warn', /pooler in between/);
 });
 
+test('who traces the statements may write into their texts', async () => {
+  let calls = 0;
+  class TracedClient extends pg.Client {
+    override query = ((config: { text?: string }, ...rest: never[]) => {
+      calls += 1;
+      const text = `${config.text} /* call ${calls} */`;
+      return super.query((config.text ? { ...config, text } : config) as pg.QueryConfig, ...rest);
+    }) as pg.Client['query'];
+  }
+  const url = await postgresUrl();
+  const pool = new pg.Pool({ connectionString: url, max: 1, Client: TracedClient });
+  onTestFinished(() => pool.end());
+  const logger = new LogBook();
+  const store = await tempStore(postgresStore, { pool, schema: tempSchema(url), listen: false, logger });
+  await add(store, 1);
+  await add(store, 1);
+  expect(await claim(store, 20)).toHaveLength(2);
+  await logger.line('warn', /changes their texts/);
+});
+
 test('on a connection to the server itself what happens to every job is read and planned once', async () => {
   const url = await postgresUrl();
   const pool = new pg.Pool({ connectionString: url, max: 1 });

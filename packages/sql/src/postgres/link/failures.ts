@@ -36,6 +36,12 @@ const STRANGER: Fault = {
   code: 'unavailable',
   message: 'A pooler in between has given the connection to others: statements are no longer kept on it.',
 };
+const TRACED: Fault = {
+  ...STRANGER,
+  message: 'Somebody who traces the statements changes their texts: they are no longer kept on the connection.',
+};
+/** What `pg` says where a name comes with another text than before. */
+const NOT_UNIQUE = 'Prepared statements must be unique';
 const refused = (message: string, hint: string): Fault => ({ code: 'unavailable', message, hint });
 const CERTIFICATE = refused(
   'The certificate of PostgreSQL is not trusted.',
@@ -138,6 +144,7 @@ export function faultOf(error: unknown): Fault {
   const code = codeOf(error);
   // Poolers say this of all their troubles. PostgreSQL itself, which names its routine, says it of a mistake of ours.
   if (code === '08P01' && 'routine' in error && error.routine) return UNEXPECTED;
+  if (error.message.startsWith(NOT_UNIQUE)) return TRACED;
   return KNOWN[code ?? error.message] ?? CLASSES[code?.slice(0, 2) ?? ''] ?? UNEXPECTED;
 }
 

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { codeOf } from './failures.ts';
-
-/** Unknown to this connection, or known to it already: either way it is not the one that the client takes it for. */
-const STRANGE = new Set(['26000', '42P05']);
+import { faultOf } from './failures.ts';
 
 /**
  * Statements that each connection to the server has read and planned once, under a name. Only where the connection is the
@@ -27,8 +24,8 @@ export class Prepared {
     return this.#isAllowed ? this.#names.get(text) : undefined;
   }
 
-  /** There is a pooler after all. The server refused the statement before it did anything, so it may be repeated. */
+  /** There is somebody in between after all. The statement was refused before it did anything, so it may be repeated. */
   failed(error: unknown): void {
-    if (STRANGE.has(codeOf(error) ?? '')) this.#isAllowed = false;
+    if (faultOf(error).kind === 'pooler') this.#isAllowed = false;
   }
 }
