@@ -7,8 +7,8 @@ import type { Circumstances } from './drain.ts';
 
 const JOBS = 1_000;
 const EVERY_MS = 10;
-/** Workers that listen need a moment to begin, and code a few calls to get warm; neither is asked for here. */
-const WARM_UP = 100;
+/** Workers that listen need a moment to begin, and code a thousand calls until V8 has compiled it; neither is asked for here. */
+const WARM_UP = 1_000;
 const FIRST_ORDER = 10_000;
 
 /**
