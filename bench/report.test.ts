@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { median, ratioOf, tableOf } from './report.ts';
+import { besideTableOf, median, ratioOf, tableOf } from './report.ts';
 import type { Result } from './result.ts';
 
 const result = (system: string, jobsPerSecond: number, more: Partial<Result> = {}): Result => ({
@@ -47,4 +47,15 @@ test('each server is told once, dead tuples where they were counted, slow rates 
   expect(table.split(server)).toHaveLength(2);
   expect(table).toContain('2 dead tuples per job');
   expect(table).toContain('0.5 jobs/s');
+});
+
+test('of systems that took turns both are told', () => {
+  const beside = { system: 'theirs', p50_ms: 2, p95_ms: 3, p99_ms: 4 };
+  const told = [result('ours', 100, { p50_ms: 1, p95_ms: 3, p99_ms: 6, beside, server: 'PostgreSQL 18' })];
+  expect(besideTableOf('latency-beside', ['ours'], told).split('\n')).toEqual([
+    'latency-beside',
+    '  on PostgreSQL 18',
+    '  ours    p50 1  p95 3  p99 6 ms  p50 0.50 (0.50..0.50), p95 1.00 (1.00..1.00), p99 1.50 (1.50..1.50) of the time of theirs',
+    '  theirs  p50 2  p95 3  p99 4 ms',
+  ]);
 });

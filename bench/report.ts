@@ -1,4 +1,4 @@
-import { perSecond, type Result, round } from './result.ts';
+import { type Latency, perSecond, type Result, round } from './result.ts';
 
 /** Medians for people. The ratio is the median over rounds of a system against the yardstick of the same round. */
 export function tableOf(
@@ -24,9 +24,31 @@ export function tableOf(
     ];
     return `  ${parts.filter((part) => part !== '').join('  ')}`;
   });
-  const servers = [...new Set(results.map(({ server }) => server))].filter((server) => server !== undefined);
-  return [workload, ...servers.map((server) => `  on ${server}`), ...lines].join('\n');
+  return [workload, ...serversOf(results), ...lines].join('\n');
 }
+
+/** For systems that took turns in one process: the times of both, and those of the one in parts of the other's. */
+export function besideTableOf(workload: string, systems: readonly string[], results: readonly Result[]): string {
+  const lines = systems.flatMap((system) => {
+    const own = results.filter((result) => result.system === system);
+    const theirs = own.map((result) => ({ ...result, ...result.beside! }));
+    const peer = theirs[0]!.system;
+    const ratios = (['p50_ms', 'p95_ms', 'p99_ms'] as const).map(
+      (name: keyof Latency) => `${name.slice(0, 3)} ${spread(own.map((r) => r[name]! / r.beside![name]))}`,
+    );
+    const width = Math.max(system.length, peer.length);
+    return [
+      `  ${system.padEnd(width)}  ${latencies(own)}  ${ratios.join(', ')} of the time of ${peer}`,
+      `  ${peer.padEnd(width)}  ${latencies(theirs)}`,
+    ];
+  });
+  return [workload, ...serversOf(results), ...lines].join('\n');
+}
+
+const serversOf = (results: readonly Result[]): string[] =>
+  [...new Set(results.map(({ server }) => server))]
+    .filter((server) => server !== undefined)
+    .map((server) => `  on ${server}`);
 
 function rateOf(own: readonly Result[]): string {
   const rate = median(own.map(perSecond));
@@ -58,9 +80,11 @@ export function ratioOf(
 ): string {
   const measured = (name: string) => results.filter((result) => result.system === name).map(measure);
   const [ours, theirs] = [measured(system), measured(yardstick)];
-  const ratios = ours.map((value, round) => value / theirs[round]!);
-  return `${short(median(ratios))} (${short(Math.min(...ratios))}..${short(Math.max(...ratios))})`;
+  return spread(ours.map((value, round) => value / theirs[round]!));
 }
+
+const spread = (ratios: readonly number[]): string =>
+  `${short(median(ratios))} (${short(Math.min(...ratios))}..${short(Math.max(...ratios))})`;
 
 /** Two places are enough, unless they would be noughts. */
 const short = (ratio: number): string => (ratio < 0.1 ? String(Number(ratio.toPrecision(2))) : ratio.toFixed(2));

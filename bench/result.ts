@@ -1,5 +1,11 @@
 import type { Costs } from './aws/costs.ts';
 
+export interface Latency {
+  p50_ms: number;
+  p95_ms: number;
+  p99_ms: number;
+}
+
 /** One run of one system on one workload; printed as one line of JSON. */
 export interface Result {
   workload: string;
@@ -9,6 +15,8 @@ export interface Result {
   p50_ms?: number;
   p95_ms?: number;
   p99_ms?: number;
+  /** Of the system that took turns with this one. */
+  beside?: Latency & { system: string };
   rss_mb: number;
   loop_p99_ms?: number;
   /** Row versions that the run left behind for vacuum. */

@@ -3,9 +3,10 @@ import { databaseFor, dropLeftovers } from '../postgres/databases.ts';
 import { copiedHistory } from '../postgres/history.ts';
 import { durabilityOf, startPostgres } from '../postgres/server.ts';
 import { emptyRedis, startRedis } from '../redis/server.ts';
+import { besideTableOf } from '../report.ts';
 import { drain } from '../workloads/drain.ts';
 import { enqueueBulk, enqueueOne } from '../workloads/enqueue.ts';
-import { latency } from '../workloads/latency.ts';
+import { latency, latencyBeside } from '../workloads/latency.ts';
 import type { BenchStore } from './store.ts';
 
 const around = quiet;
@@ -61,6 +62,10 @@ export const postgres: BenchStore = {
         bullmq: latency('bullmq', 'two'),
       },
       yardstick: 'graphile-worker-tuned',
+    },
+    'latency-beside': {
+      systems: { waybill: latencyBeside('waybill', 'graphile-worker-tuned', { around }) },
+      report: besideTableOf,
     },
     'drain-history': {
       systems: {
