@@ -37,12 +37,10 @@ export class Claimer {
     const { held, onClaimed } = this.#parts;
     for (const { job } of leases) held.remember(job);
     onClaimed(leases.map(({ job }) => job));
-    if (leases.some(needsMore)) await this.#addMore(request.tenant, leases);
+    if (leases.some(needsMore)) {
+      await Promise.all([this.#addParentResults(request.tenant, leases), this.#addCheckpoints(request.tenant, leases)]);
+    }
     return leases;
-  }
-
-  async #addMore(tenant: string, leases: readonly Lease[]): Promise<void> {
-    await Promise.all([this.#addParentResults(tenant, leases), this.#addCheckpoints(tenant, leases)]);
   }
 
   /** Nodes of a workflow get what their parents came to; one read for all of them, none for plain jobs. */

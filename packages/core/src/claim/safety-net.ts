@@ -81,8 +81,8 @@ export class SafetyNet {
     const now = this.#store.clock.monotonic();
     const due = queues.filter((queue) => now - (this.#vain.get(queue)?.get(tenant) ?? -LOOK_EVERY_MS) >= LOOK_EVERY_MS);
     if (due.length === 0) return [];
-    // Noted before the look: a wake-up that comes meanwhile crosses it out.
     this.#listen();
+    // Noted before the look: a wake-up that comes meanwhile crosses it out.
     for (const queue of due) this.#noteVain(queue, tenant, now);
     const request = { tenant, queues: due, limit, ...claim, now: this.#store.clock.now() };
     const jobs = (await this.#store.claim([request]))[0] ?? [];

@@ -145,8 +145,9 @@ create index claims_at on {schema}.claims (at);
 
 -- The runs that one claim has begun in a queue, of jobs that were as they were made: one row instead of one for each,
 -- since nearly all of them complete before anybody asks. All of them are of version 2, run 1 and attempt 1. At `next_at`
--- their lease ends, or the time of the one among them that has the least. Whoever wants to change one of them in another way than by ending it opens the bundle, which
--- gives each that has not ended its row (open_bundles_v1). `first_id` and `last_id` are bounds.
+-- their lease ends, or the time of the one among them that has the least. Whoever wants to change one of them in another
+-- way than by ending it opens the bundle, which gives each that has not ended its row (open_bundles_v1). `first_id` and
+-- `last_id` are bounds.
 create table {schema}.bundles (
   tenant text not null,
   claim_id text not null,
@@ -179,8 +180,8 @@ create table {schema}.bundle_ends (
 create index bundle_ends_bundle on {schema}.bundle_ends (tenant, claim_id, queue);
 
 -- One row per flush with everything that it did; the body is a JSON array, see event-codec.ts, and `ids` are the jobs that
--- it only counts. Events before `first` were pruned. `seq` orders the events of a job, since it is drawn while the job is locked; `xid` says which
--- transactions a reader has seen.
+-- it only counts. Events before `first` were pruned. `seq` orders the events of a job, since it is drawn while the job is
+-- locked; `xid` says which transactions a reader has seen.
 create table {schema}.event_segments (
   seq bigint generated always as identity primary key,
   xid xid8 not null default pg_current_xact_id(),

@@ -50,8 +50,9 @@ $$;
 
 -- Claims for several requests that name the same queues, in the order of the requests; answers lists in JSON, see
 -- 0005_start.sql, and a 0 where one of the queues has a limit. A request whose claim id was used before answers its number
--- and the ids that it got then; one that is under way elsewhere is waited for. `p_floors`: the places below which nothing is known to be ready, or null; a queue that has too little above
--- its floor is read from its start. Where a request gets `p_bundle_from` jobs or more, its plain ones are bundled.
+-- and the ids that it got then; one that is under way elsewhere is waited for. `p_floors`: the places below which nothing
+-- is known to be ready, or null; a queue that has too little above its floor is read from its start. Where a request gets
+-- `p_bundle_from` jobs or more, its plain ones are bundled.
 create function {schema}.claim_v1(
   p_tenant text, p_queues text[], p_floors bigint[], p_claims text[], p_workers text[], p_limits int[],
   p_leases bigint[], p_bundle_from int, p_now bigint
