@@ -37,6 +37,20 @@ describe('TestClock', () => {
     await Promise.all(all);
   });
 
+  it('waits for who is on the way to sleep, so that nobody misses the hour', async () => {
+    const clock = new TestClock();
+    let wokenAt: number | undefined;
+    const sleep = async () => {
+      for (let step = 0; step < 50; step += 1) await Promise.resolve();
+      await clock.sleep(100);
+      wokenAt = clock.monotonic();
+    };
+    const asleep = sleep();
+    await clock.advance(300);
+    expect(wokenAt).toBe(100);
+    await asleep;
+  });
+
   it('lets a sleeper act, and sleep again, before the next one wakes', async () => {
     const clock = new TestClock();
     const times: number[] = [];

@@ -56,10 +56,15 @@ export class TestClock implements Clock {
     return new Promise((tell) => this.#watchers.push({ count, tell }));
   }
 
-  /** Lets time pass. Sleepers wake in the order of their times, each seeing its own, and act before the next one. */
+  /**
+   * Lets everybody come to rest, and then time pass. Sleepers wake in the order of their times, each seeing its own, and
+   * act before the next one.
+   */
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0)) throw new RangeError(`Time passes forwards only, not by ${ms} ms; jump() sets the wall clock.`);
     const target = this.#monotonic + ms;
+    // Whoever is on the way to bed shall lie there before time passes, not miss the hour.
+    await settled();
     for (let next = this.#firstUntil(target); next; next = this.#firstUntil(target)) {
       this.#moveTo(next.wakeAt);
       next.wake();
