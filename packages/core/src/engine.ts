@@ -72,7 +72,7 @@ export function engine(options: EngineOptions): Waybill {
 
   const held = new HeldJobs();
   const rows = new RowWriter(store, onChanged);
-  const enqueuer = new Enqueuer(store, onChanged);
+  const enqueuer = new Enqueuer(store, transport, onChanged);
   const makers = {
     callback: (request: unknown, tenant: string) => enqueuer.make(request, tenant),
     tick: (cron: CronRecord, tick: number) => enqueuer.makeTick(cron, tick),

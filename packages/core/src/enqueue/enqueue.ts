@@ -7,10 +7,12 @@ import type { CronRecord } from '../store/crons.ts';
 import type { InsertAnswer, InsertGroup, NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
 import { storeWithin, type Transaction } from '../store/within.ts';
+import type { Transport } from '../transport/transport.ts';
 import type { EnqueueContext, Jobs } from '../waybill.ts';
 import { Candidate } from './candidate.ts';
 import { checkEnvelope, checkPlain } from './envelope.ts';
 import { groupSize } from './group-size.ts';
+import { insertHandingOver } from './hand-over.ts';
 import { newJob } from './new-job.ts';
 
 /** Jobs in one call; more belong into several calls. */
@@ -35,11 +37,14 @@ export class Enqueuer {
   readonly #nextSeq = sequence();
   readonly #onInserted: (jobs: readonly Job[]) => void;
 
-  constructor(store: Store, onInserted: (jobs: readonly Job[]) => void) {
+  constructor(store: Store, transport: Transport, onInserted: (jobs: readonly Job[]) => void) {
     const { maxBatch: maxItems, parallelFlushes: parallel } = store.capabilities;
     this.#store = store;
     this.#onInserted = onInserted;
-    this.#inserts = new GroupCommit({ flush: (groups) => store.insert(groups), maxItems, parallel, sizeOf: groupSize });
+    this.#inserts = new GroupCommit({
+      flush: insertHandingOver(store, transport),
+      ...{ maxItems, parallel, sizeOf: groupSize },
+    });
   }
 
   readonly enqueue: Jobs['enqueue'] = async (request, context = {}) => {

@@ -1,4 +1,5 @@
 import type { Job } from '../job/job.ts';
+import type { InsertAnswer } from './insert.ts';
 
 export interface ClaimRequest {
   tenant: string;
@@ -11,6 +12,12 @@ export interface ClaimRequest {
   /** Lease length for jobs that do not bring their own `visibilityMs`. */
   leaseMs: number;
   now: number;
+}
+
+/** What `insertAndClaim` answers: each as by itself. */
+export interface InsertedAndClaimed {
+  answer: InsertAnswer;
+  claimed: Job[];
 }
 
 /** Queues that a claim has just found nothing in. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Job } from '../job/job.ts';
 import type { ApplyAnswer, Change } from './apply.ts';
-import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest, OpeningQuery } from './claim.ts';
+import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest, InsertedAndClaimed, OpeningQuery } from './claim.ts';
 import type { CronStore } from './crons.ts';
 import type { EventLog } from './event-log.ts';
 import type { ExtendAnswer, ExtendRequest } from './extend.ts';
@@ -63,6 +63,11 @@ export interface Store {
    * nothing. Where a store cannot tell, a waiting claim finds out by looking now and then.
    */
   opensAt?(query: OpeningQuery): Promise<number | null>;
+  /**
+   * `insert` and then `claim`, whatever came of the insert, where the store saves something by doing both at once. For
+   * somebody who waits while a job comes in: it costs no second write, and nobody needs to be told of the job.
+   */
+  insertAndClaim?(group: InsertGroup, request: ClaimRequest): Promise<InsertedAndClaimed>;
   claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]>;
   apply(changes: readonly Change[]): Promise<ApplyAnswer[]>;
   extend(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]>;

@@ -5,7 +5,7 @@ type Verbs<T> = { [K in keyof T]: T[K] extends (...args: never[]) => Promise<unk
 type Group = 'events' | 'reports' | 'queues' | 'limits' | 'workflows' | 'workers' | 'crons';
 
 /** Every call that can fail, groups included: `insert`, `limits.set`, `events.read` .. */
-export type StoreMethod = Verbs<Store> | { [G in Group]: `${G}.${Verbs<Store[G]>}` }[Group];
+export type StoreMethod = Verbs<Required<Store>> | { [G in Group]: `${G}.${Verbs<Store[G]>}` }[Group];
 
 export interface Fault {
   method: StoreMethod;
@@ -49,6 +49,9 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
     count: faulty('count', (filter, bound) => store.count(filter, bound)),
     claim: faulty('claim', (requests) => store.claim(requests)),
     claimById: faulty('claimById', (request) => store.claimById(request)),
+    ...(store.insertAndClaim && {
+      insertAndClaim: faulty('insertAndClaim', (group, request) => store.insertAndClaim!(group, request)),
+    }),
     ...(store.opensAt && { opensAt: (query) => store.opensAt!(query) }),
     apply: faulty('apply', (changes) => store.apply(changes)),
     extend: faulty('extend', (requests) => store.extend(requests)),

@@ -10,6 +10,7 @@ import { testEvents } from './store/events.ts';
 import { testExtend } from './store/extend.ts';
 import { testGet } from './store/get.ts';
 import { testInsert } from './store/insert.ts';
+import { testInsertAndClaim } from './store/insert-and-claim.ts';
 import { testKeep } from './store/keep.ts';
 import { testLimits } from './store/limits.ts';
 import { testList } from './store/list.ts';
@@ -31,6 +32,7 @@ const PARTS = [
   testList,
   testCount,
   testClaim,
+  testInsertAndClaim,
   testClaimById,
   testApply,
   testExtend,

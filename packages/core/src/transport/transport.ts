@@ -1,6 +1,7 @@
 import type { JobRequest } from '../enqueue/envelope.ts';
 import type { Job } from '../job/job.ts';
 import type { Aside } from './aside.ts';
+import type { WaitingClaim } from './waiting-claim.ts';
 
 /** Tells that a job is ready. It may be lost, doubled, late or out of order, and nothing breaks. */
 export interface Hint {
@@ -61,6 +62,8 @@ export interface Transport {
   /** Called after the rows were committed. A failure is logged and forgotten: the row's `nextAt` hints again. */
   send(hints: readonly Hint[]): Promise<void>;
   receive(request: ReceiveRequest): Promise<Received>;
+  /** Of those who wait here for a job of this queue, the one to whom a new one can be handed over as it is written. */
+  takeWaiting?(tenant: string, queue: string): WaitingClaim | undefined;
   /** The row was settled, or says that the hint is useless. */
   ack(delivery: Delivery): Promise<void>;
   /** Keeps the message hidden as long as the lease lasts. */

@@ -14,6 +14,7 @@ import {
   type ExtendAnswer,
   type ExtendRequest,
   type InsertAnswer,
+  type InsertedAndClaimed,
   type InsertGroup,
   invalidField,
   type Job,
@@ -148,6 +149,12 @@ class SqliteStore implements Store {
   async claim(requests: readonly ClaimRequest[]): Promise<Job[][]> {
     const answers = await this.#link.call('claim', requests);
     return answers.map((rows) => rows.map(fromRow));
+  }
+
+  /** What is sent together shares a transaction, and comes to its turn in order. */
+  async insertAndClaim(group: InsertGroup, request: ClaimRequest): Promise<InsertedAndClaimed> {
+    const [[answer], [claimed]] = await Promise.all([this.insert([group]), this.claim([request])]);
+    return { answer: answer!, claimed: claimed! };
   }
 
   async claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]> {

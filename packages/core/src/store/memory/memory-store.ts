@@ -1,5 +1,7 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { WaybillError } from '../../errors.ts';
+import type { ClaimRequest } from '../claim.ts';
+import type { InsertGroup } from '../insert.ts';
 import type { Store, StoreCapabilities } from '../store.ts';
 import { apply, extend } from './apply.ts';
 import { claim, claimById } from './claim.ts';
@@ -52,6 +54,10 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): St
     list: verb(list),
     count: verb(count),
     claim: verb(claim),
+    insertAndClaim: verb((state, group: InsertGroup, request: ClaimRequest) => ({
+      answer: insert(state, [group])[0]!,
+      claimed: claim(state, [request])[0]!,
+    })),
     claimById: verb(claimById),
     opensAt: verb(opensAt),
     apply: verb(apply),

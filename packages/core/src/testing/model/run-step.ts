@@ -11,7 +11,15 @@ import { settleChange, versionChange } from '../changes.ts';
 import { fireAgain, fireCron, putCron } from './cron-steps.ts';
 import { advanceNodes, insertFlow, joinFlow, moveFlow } from './flow-steps.ts';
 import { overridesOf } from './plans.ts';
-import { type JobPlan, type LimitKey, PERIOD_MS, type SettlePlan, type Step, type StepOf } from './steps.ts';
+import {
+  type ClaimPlan,
+  type JobPlan,
+  type LimitKey,
+  PERIOD_MS,
+  type SettlePlan,
+  type Step,
+  type StepOf,
+} from './steps.ts';
 import { insertUnique, replayUnique } from './unique-steps.ts';
 import { sorted, type World } from './world.ts';
 
@@ -20,6 +28,8 @@ export async function runStep(world: World, step: Step): Promise<void> {
   switch (step.do) {
     case 'insert':
       return insert(world, step);
+    case 'insertAndClaim':
+      return insertAndClaim(world, step);
     case 'insertAgain':
       return insertAgain(world, step);
     case 'insertUnique':
@@ -120,10 +130,27 @@ async function insertAgain(world: World, { known, other }: StepOf<'insertAgain'>
   await world.both('insert again', (store) => store.insert([{ jobs: [fresh, again] }]));
 }
 
-async function claim(world: World, { tenant, queues, limit, worker, leaseMs }: StepOf<'claim'>): Promise<void> {
-  const lease = { claimId: world.nextClaimId(), workerId: worker, leaseMs, now: world.now };
-  const request: ClaimRequest = { tenant, queues, limit, ...lease };
+/** As a claim that waits while a job comes in. */
+async function insertAndClaim(world: World, { plan, ...step }: StepOf<'insertAndClaim'>): Promise<void> {
+  const { tenant } = step;
+  if (!world.real.insertAndClaim) {
+    await insert(world, { do: 'insert', tenant, groups: [[plan]] });
+    return claim(world, { ...step, do: 'claim' });
+  }
+  const group = { jobs: [world.newJob(overridesOf(world, tenant, plan))] };
+  const request = claimRequest(world, step);
+  const { claimed } = await world.both('insertAndClaim', (store) => store.insertAndClaim!(group, request));
+  world.leases.push(...claimed);
+}
+
+function claimRequest(world: World, { tenant, queues, limit, worker: workerId, leaseMs }: ClaimPlan): ClaimRequest {
+  const request = { tenant, queues, limit, claimId: world.nextClaimId(), workerId, leaseMs, now: world.now };
   world.claims.push(request);
+  return request;
+}
+
+async function claim(world: World, step: StepOf<'claim'>): Promise<void> {
+  const request = claimRequest(world, step);
   if (world.real.capabilities.ordering === 'strict') {
     const [jobs] = await world.both('claim', (store) => store.claim([request]));
     world.leases.push(...jobs!);
@@ -131,8 +158,8 @@ async function claim(world: World, { tenant, queues, limit, worker, leaseMs }: S
   }
   // No exact order is promised: the model takes what the store took, which it can only where that was claimable.
   const [jobs] = await world.real.claim([request]);
-  expect(jobs!.length).toBeLessThanOrEqual(limit);
-  const answers = await world.model.claimById({ tenant, ids: jobs!.map((job) => job.id), ...lease });
+  expect(jobs!.length).toBeLessThanOrEqual(request.limit);
+  const answers = await world.model.claimById({ ...request, ids: jobs!.map((job) => job.id) });
   expect(jobs!.map((job) => ({ status: 'claimed', job }))).toEqual(answers);
   world.leases.push(...jobs!);
 }

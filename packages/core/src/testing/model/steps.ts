@@ -34,6 +34,14 @@ export interface JobPlan {
   retry: RetryOptions | null;
 }
 
+export interface ClaimPlan {
+  tenant: string;
+  queues: string[];
+  limit: number;
+  worker: string;
+  leaseMs: number;
+}
+
 export interface SettlePlan {
   lease: Pick;
   kind: 'completed' | 'failed' | 'fatal' | 'snoozed' | 'requeued' | 'cancelled' | 'discarded' | 'dead';
@@ -47,6 +55,7 @@ export interface NodePlan {
 
 export type Step =
   | { do: 'insert'; tenant: string; groups: JobPlan[][] }
+  | ({ do: 'insertAndClaim'; plan: JobPlan } & ClaimPlan)
   | { do: 'insertAgain'; known: Pick; other: JobPlan }
   | { do: 'insertUnique'; tenant: string; key: UniqueKey; onConflict: ConflictAction; plan: JobPlan }
   | { do: 'replayUnique'; job: Pick }
@@ -58,7 +67,7 @@ export type Step =
   | { do: 'removeCron'; tenant: string; name: string }
   | { do: 'fireCron'; cron: Pick; job: JobPlan | null; inMs: number }
   | { do: 'fireAgain'; fired: Pick }
-  | { do: 'claim'; tenant: string; queues: string[]; limit: number; worker: string; leaseMs: number }
+  | ({ do: 'claim' } & ClaimPlan)
   | { do: 'claimAgain'; claim: Pick }
   | { do: 'claimById'; jobs: Pick[]; worker: string }
   | { do: 'settle'; plans: SettlePlan[] }
@@ -133,6 +142,14 @@ const settlePlan: fc.Arbitrary<SettlePlan> = fc.record({
   ),
 });
 
+const claimPlan = {
+  tenant,
+  queues: queueOrder,
+  limit: fc.integer({ min: 1, max: 5 }),
+  worker,
+  leaseMs: fc.constantFrom(1000, 30_000, 30_000),
+};
+
 const is = <D extends Step['do']>(name: D) => fc.constant(name);
 
 const WEIGHTED: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
@@ -144,6 +161,7 @@ const WEIGHTED: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
       groups: fc.array(fc.array(jobPlan, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
     }),
   },
+  { weight: 3, arbitrary: fc.record({ do: is('insertAndClaim'), plan: jobPlan, ...claimPlan }) },
   { weight: 1, arbitrary: fc.record({ do: is('insertAgain'), known: pick, other: jobPlan }) },
   {
     weight: 3,
@@ -198,14 +216,7 @@ const WEIGHTED: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
   { weight: 1, arbitrary: fc.record({ do: is('fireAgain'), fired: pick }) },
   {
     weight: 7,
-    arbitrary: fc.record({
-      do: is('claim'),
-      tenant,
-      queues: queueOrder,
-      limit: fc.integer({ min: 1, max: 5 }),
-      worker,
-      leaseMs: fc.constantFrom(1000, 30_000, 30_000),
-    }),
+    arbitrary: fc.record({ do: is('claim'), ...claimPlan }),
   },
   { weight: 1, arbitrary: fc.record({ do: is('claimAgain'), claim: pick }) },
   {

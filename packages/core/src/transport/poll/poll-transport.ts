@@ -4,6 +4,7 @@ import type { ClaimRequest } from '../../store/claim.ts';
 import type { Store } from '../../store/store.ts';
 import type { Received, ReceiveRequest, Transport } from '../transport.ts';
 import { UsedUp } from './used-up.ts';
+import { WaitingClaims } from './waiting-claims.ts';
 import { WakeUps } from './wake-ups.ts';
 
 export interface PollOptions {
@@ -26,6 +27,7 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
     eager: true,
   });
   const wakeUps = new WakeUps(store);
+  const waitingClaims = new WaitingClaims(clock);
   const usedUp = new UsedUp(clock, safetyNetMs);
   // Elsewhere a claim may get too little although there is more.
   const isExact = store.capabilities.ordering === 'strict';
@@ -53,10 +55,11 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
     const until = clock.monotonic() + request.waitMs;
     const signal = request.signal ? untilClosing(request.signal) : closing.signal;
     let silence = usedUp.take(request);
+    let served: Promise<Job[] | null> | undefined;
     for (;;) {
       // Listening before looking: a job that arrives in between must not be slept through.
       const woken = silence ?? wakeUps.next(request.queues);
-      const jobs = silence ? [] : await claimFor(request);
+      const jobs = silence ? [] : ((await served) ?? (await claimFor(request)));
       silence = undefined;
       const left = until - clock.monotonic();
       if (jobs.length > 0 || left <= 0) {
@@ -64,9 +67,12 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
         else woken.cancel();
         return { kind: 'claimed', jobs };
       }
-      await woken.orAfter(Math.min(left, safetyNetMs, await untilOpen(request)), signal);
+      const waitMs = Math.min(left, safetyNetMs, await untilOpen(request));
+      const place = waitingClaims.enter(request, () => woken.wake());
+      await woken.orAfter(waitMs, signal);
+      served = waitingClaims.leave(place);
       // Nobody is there any more to take a job: claiming one now would only cost it a lease time.
-      if (signal.aborted) return { kind: 'claimed', jobs: [] };
+      if (signal.aborted && !served) return { kind: 'claimed', jobs: [] };
     }
   }
 
@@ -74,6 +80,7 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
     capabilities: { name: 'poll', ordering: 'strict', delivers: 'claimed' },
     send: async () => {},
     receive,
+    takeWaiting: (tenant, queue) => waitingClaims.take(tenant, queue),
     ack: async () => {},
     extend: async () => {},
     release: async () => {},
