@@ -39,14 +39,21 @@ function alike(requests: readonly ClaimRequest[]): number[][] {
 const isAlike = (a: ClaimRequest, b: ClaimRequest): boolean =>
   a.tenant === b.tenant && a.now === b.now && a.queues.join('\n') === b.queues.join('\n');
 
-/** Answers the jobs of all requests, in the order of queues and then of places. */
-async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promise<Job[]> {
+const claimAlike = (base: Base, requests: readonly ClaimRequest[]): Promise<Job[]> =>
+  claimAs(base, requests, (queues) => ask(base, queues, requests));
+
+/** Answers the jobs of all requests that want the same, in the order of queues and then of places. */
+export async function claimAs(
+  base: Base,
+  requests: readonly ClaimRequest[],
+  ask: (queues: readonly string[]) => Promise<Answer[]>,
+): Promise<Job[]> {
   const { floors } = base;
   const { tenant } = requests[0]!;
   const queues = [...new Set(requests[0]!.queues)];
   const wanted = requests.reduce((sum, { limit }) => sum + limit, 0);
   const lowered = floors.lowered;
-  const answers = await ask(base, queues, requests);
+  const answers = await ask(queues);
   const jobs = inOrder(queues, await placed(base, requests, answers));
   const isLimited = answers.includes(0);
   if (isLimited) noteLimits(base, tenant, queues, true);
@@ -59,13 +66,14 @@ async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promis
   return jobs;
 }
 
-async function ask(
-  { floors, link, sql, bundleFrom }: Base,
-  queues: readonly string[],
-  requests: readonly ClaimRequest[],
-): Promise<Answer[]> {
+/** Where each queue is to be read from; null: from its start. */
+export const placesOf = ({ floors }: Base, tenant: string, queues: readonly string[]): (string | null)[] =>
+  queues.map((queue) => floors.of(tenant, queue));
+
+async function ask(base: Base, queues: readonly string[], requests: readonly ClaimRequest[]): Promise<Answer[]> {
+  const { link, sql, bundleFrom } = base;
   const { tenant, claimId, workerId, limit, leaseMs, now } = requests[0]!;
-  const places = queues.map((queue) => floors.of(tenant, queue));
+  const places = placesOf(base, tenant, queues);
   // Nothing is known of the queue: it was empty, and what has come may well be a single job.
   const mayBeOne = requests.length === 1 && queues.length === 1 && places[0] === null && bundleFrom > 1;
   const [row] = mayBeOne

@@ -55,8 +55,12 @@ async function insertInWaves(base: Base, groups: readonly InsertGroup[]): Promis
   return answers;
 }
 
+/** Whether the job's queue may have no row yet. */
+export const isUnknown = ({ knownQueues }: Base, { tenant, queue }: Job): boolean =>
+  !knownQueues.has(keyOf(tenant, queue));
+
 /** Neighbours nearly always have the same queue, so that its name is made and looked up once. */
-function noteQueues({ knownQueues }: Base, stored: readonly Job[]): void {
+export function noteQueues({ knownQueues }: Base, stored: readonly Job[]): void {
   let last: Job | undefined;
   for (const job of stored) {
     if (job.queue !== last?.queue || job.tenant !== last.tenant) knownQueues.add(keyOf(job.tenant, job.queue));
@@ -80,7 +84,7 @@ function* keysOf({ jobs, workflow }: InsertGroup): Generator<string> {
 }
 
 /** Nothing to lock and nothing to decide before: one statement does it. */
-function isPlain({ jobs, edges, workflow }: InsertGroup): boolean {
+export function isPlain({ jobs, edges, workflow }: InsertGroup): boolean {
   if (workflow || (edges && edges.length > 0) || jobs.length === 0) return false;
   if (jobs.some(({ job, unique }) => unique || job.limitKey !== null)) return false;
   return jobs.length === 1 || !repeatsItself(jobs);
@@ -116,16 +120,19 @@ function insertPlain(base: Base, groups: readonly InsertGroup[]): Promise<Insert
   });
 }
 
-const inserted = ({ jobs }: InsertGroup): InsertAnswer => ({ status: 'inserted', jobs: jobs.map(({ job }) => job) });
+export const inserted = ({ jobs }: InsertGroup): InsertAnswer => ({
+  status: 'inserted',
+  jobs: jobs.map(({ job }) => job),
+});
 
 /** Stores jobs of one tenant with their events. */
 export async function store(base: Base, to: Queryable, made: readonly NewJob[]): Promise<void> {
   const { bell, knownQueues, sql } = base;
   const [first] = made;
   if (made.length === 1 && isSimple(first!)) {
-    const { tenant, queue, rank } = first!.job;
+    const { queue, rank } = first!.job;
     const wake = rank === null ? null : bell.payload([queue]);
-    await to.query(sql['insert-one'], insertOneParameters(first!, !knownQueues.has(keyOf(tenant, queue)), wake));
+    await to.query(sql['insert-one'], insertOneParameters(first!, isUnknown(base, first!.job), wake));
     return;
   }
   const jobs = made.map(({ job }) => job);

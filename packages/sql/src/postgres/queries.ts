@@ -28,6 +28,7 @@ export const QUERY_NAMES = [
   'finish',
   'get',
   'insert',
+  'insert-and-claim',
   'insert-one',
   'jobs-lock',
   'limit-get',

@@ -12,6 +12,7 @@ import {
   type ExtendAnswer,
   type ExtendRequest,
   type InsertAnswer,
+  type InsertedAndClaimed,
   type InsertGroup,
   type Job,
   type JobFilter,
@@ -44,6 +45,7 @@ import { extend } from './extend.ts';
 import { Floors } from './floors.ts';
 import { get } from './get.ts';
 import { insert } from './insert.ts';
+import { insertAndClaim } from './insert-and-claim.ts';
 import { limitStore } from './limits.ts';
 import { openLink, type PostgresOptions } from './link/link.ts';
 import { count, list } from './list.ts';
@@ -77,7 +79,16 @@ const BUNDLE_FROM = 16;
  * What happens to every job. Each is the call of a function that tells the planner what it must not choose: the plan of any
  * other text would be kept from when the tables were empty. None answers `*`, which a migration may change meanwhile.
  */
-const OFTEN = ['insert', 'insert-one', 'claim', 'claim-one', 'finish', 'extend', 'bundles-due'] as const;
+const OFTEN = [
+  'insert',
+  'insert-one',
+  'claim',
+  'claim-one',
+  'insert-and-claim',
+  'finish',
+  'extend',
+  'bundles-due',
+] as const;
 
 /** A store in one schema of a PostgreSQL database. Any number of processes may share it. */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -158,6 +169,10 @@ class PostgresStore implements Store {
 
   opensAt(query: OpeningQuery): Promise<number | null> {
     return opensAt(this.#base, query);
+  }
+
+  insertAndClaim(group: InsertGroup, request: ClaimRequest): Promise<InsertedAndClaimed> {
+    return insertAndClaim(this.#base, group, request);
   }
 
   claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]> {

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { engine, type Store } from '@waybill/core';
+import { aJob, faultyStore } from '@waybill/core/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import { postgresStore } from './store.ts';
+import { startProxy } from './testing/proxy.ts';
+import { execute, postgresUrl, tempClient, tempSchema, tempStore } from './testing/server.ts';
+
+const request = (store: Store, queue: string, limit = 5) => ({
+  ...{ tenant: '', queues: [queue], limit },
+  ...{ claimId: randomUUID(), workerId: 'w', leaseMs: 30_000, now: store.clock.now() },
+});
+
+const newJob = (store: Store, queue: string, overrides = {}) => ({
+  jobs: [aJob({ queue, createdAt: store.clock.now(), ...overrides })],
+});
+
+test('others are told of a job that was left, and of none that was handed over', async () => {
+  const [url, schema] = [await postgresUrl(), tempSchema(await postgresUrl())];
+  const store = await tempStore(postgresStore, { url, schema });
+  const listener = await tempClient(url);
+  await listener.query(`listen "waybill_${schema}_wake"`);
+  const told = new Promise((resolve) => listener.once('notification', ({ payload }) => resolve(payload)));
+  const { claimed } = await store.insertAndClaim!(newJob(store, 'taken'), request(store, 'taken'));
+  expect(claimed).toHaveLength(1);
+  const left = await store.insertAndClaim!(newJob(store, 'left'), request(store, 'elsewhere'));
+  expect(left).toMatchObject({ answer: { status: 'inserted' }, claimed: [] });
+  expect(await told).toBe('["left"]');
+});
+
+test('a job that goes before what was claimed last is found, though the queue is read from there on', async () => {
+  const store = await tempStore(postgresStore);
+  await store.insert([{ jobs: [1, 2, 3].map(() => aJob({ queue: 'q', createdAt: store.clock.now() })) }]);
+  const [first] = await store.claim([request(store, 'q', 1)]);
+  expect(first).toHaveLength(1);
+  const urgent = newJob(store, 'q', { priority: 50 });
+  const { claimed } = await store.insertAndClaim!(urgent, request(store, 'q', 1));
+  expect(claimed.map(({ id }) => id)).toEqual([urgent.jobs[0]!.job.id]);
+});
+
+test('the write is one transaction', async () => {
+  const [url, schema] = [await postgresUrl(), tempSchema(await postgresUrl())];
+  const store = await tempStore(postgresStore, { url, schema });
+  const group = newJob(store, 'q');
+  await store.insertAndClaim!(group, request(store, 'q'));
+  const tables = ['jobs_live', 'job_bodies', 'claims', 'event_segments'];
+  const writers = tables.map((table) => `select xmin::text from "${schema}".${table}`).join(' union all ');
+  const rows = await execute(url, writers);
+  expect(rows).toHaveLength(5);
+  expect(new Set(rows.flat()).size).toBe(1);
+});
+
+test('guarantee 10: an answer that is lost with its connection changes nothing for who waits', async () => {
+  const proxy = await startProxy(await postgresUrl());
+  const store = faultyStore(await tempStore(postgresStore, { url: proxy.url }), []);
+  const waybill = engine({ store, maintenance: false });
+  onTestFinished(() => waybill.close());
+  for (let round = 0; round < 3; round += 1) {
+    const waits = new Promise<void>((resolve) => {
+      const { sleep } = store.clock;
+      store.clock.sleep = (...args) => {
+        store.clock.sleep = sleep;
+        resolve();
+        return sleep.apply(store.clock, args);
+      };
+    });
+    const claim = waybill.jobs.claim({ queues: ['default'], waitMs: 60_000 });
+    await waits;
+    const mark = `mark-${round}`;
+    proxy.loseAnswerTo(mark);
+    const { job } = await waybill.jobs.enqueue({ type: 'test.job', args: [mark] });
+    const [lease] = await claim;
+    expect(lease!.job).toMatchObject({ id: job.id, run: 1, attempt: 1 });
+    await waybill.jobs.settle({ id: job.id, leaseToken: lease!.token, outcome: { kind: 'completed', result: round } });
+  }
+  expect(store.calls('insertAndClaim')).toBe(3);
+  const { events } = await waybill.events.read({ limit: 100 });
+  expect(events.map(({ type }) => type)).toEqual(
+    Array.from({ length: 3 }, () => ['job.enqueued', 'job.started', 'job.completed']).flat(),
+  );
+});

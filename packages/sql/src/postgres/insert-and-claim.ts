@@ -1,0 +1,57 @@
+import type { ClaimRequest, InsertedAndClaimed, InsertGroup } from '@waybill/core';
+import { plainArray, textArray } from './arrays.ts';
+import { type Base, isDuplicate } from './base.ts';
+import { payloadOf } from './bell.ts';
+import { claim, claimAs, placesOf } from './claim.ts';
+import { insertOneParameters, isSimple } from './columns.ts';
+import { insert, inserted, isPlain, isUnknown, noteQueues } from './insert.ts';
+import type { Answer } from './started.ts';
+
+export async function insertAndClaim(
+  base: Base,
+  group: InsertGroup,
+  request: ClaimRequest,
+): Promise<InsertedAndClaimed> {
+  const both = await inOneStatement(base, group, request);
+  if (both) return both;
+  const [answer] = await insert(base, [group]);
+  const [claimed] = await claim(base, [request]);
+  return { answer: answer!, claimed: claimed! };
+}
+
+/** Null where the job is not so simple, or there already. */
+async function inOneStatement(
+  base: Base,
+  group: InsertGroup,
+  request: ClaimRequest,
+): Promise<InsertedAndClaimed | null> {
+  const [made] = group.jobs;
+  if (group.jobs.length !== 1 || !isPlain(group) || !isSimple(made!)) return null;
+  const { job } = made!;
+  if (job.rank === null || job.tenant !== request.tenant) return null;
+  // Before the claim, which shall not look for it behind the floor only.
+  base.floors.lower(job);
+  try {
+    const claimed = await claimAs(base, [request], async (queues) => {
+      const [row] = await base.link.query<[string]>(base.sql['insert-and-claim'], [
+        // Not as the bell has it, which keeps quiet for a while after: hardly ever is anybody told.
+        ...insertOneParameters(made!, isUnknown(base, job), payloadOf([job.queue])),
+        textArray(queues),
+        plainArray(placesOf(base, request.tenant, queues)),
+        request.claimId,
+        request.workerId,
+        request.limit,
+        request.leaseMs,
+        base.bundleFrom,
+        request.now,
+      ]);
+      return JSON.parse(row![0]) as Answer[];
+    });
+    noteQueues(base, [job]);
+    if (!claimed.some(({ id }) => id === job.id)) base.bell.ready([job]);
+    return { answer: inserted(group), claimed };
+  } catch (error) {
+    if (isDuplicate(error)) return null;
+    throw error;
+  }
+}
