@@ -49,13 +49,17 @@ test('each server is told once, dead tuples where they were counted, slow rates 
   expect(table).toContain('0.5 jobs/s');
 });
 
-test('of systems that took turns both are told', () => {
-  const beside = { system: 'theirs', p50_ms: 2, p95_ms: 3, p99_ms: 4 };
+test('of systems that took turns each is told', () => {
+  const beside = [
+    { system: 'theirs', p50_ms: 2, p95_ms: 3, p99_ms: 4 },
+    { system: 'others', p50_ms: 4, p95_ms: 4, p99_ms: 4 },
+  ];
   const told = [result('ours', 100, { p50_ms: 1, p95_ms: 3, p99_ms: 6, beside, server: 'PostgreSQL 18' })];
   expect(besideTableOf('latency-beside', ['ours'], told).split('\n')).toEqual([
     'latency-beside',
     '  on PostgreSQL 18',
-    '  ours    p50 1  p95 3  p99 6 ms  p50 0.50 (0.50..0.50), p95 1.00 (1.00..1.00), p99 1.50 (1.50..1.50) of the time of theirs',
-    '  theirs  p50 2  p95 3  p99 4 ms',
+    '  ours    p50 1  p95 3  p99 6 ms',
+    '  theirs  p50 2  p95 3  p99 4 ms  ours p50 0.50 (0.50..0.50), p95 1.00 (1.00..1.00), p99 1.50 (1.50..1.50) of its time',
+    '  others  p50 4  p95 4  p99 4 ms  ours p50 0.25 (0.25..0.25), p95 0.75 (0.75..0.75), p99 1.50 (1.50..1.50) of its time',
   ]);
 });

@@ -27,19 +27,22 @@ export function tableOf(
   return [workload, ...serversOf(results), ...lines].join('\n');
 }
 
-/** For systems that took turns in one process: the times of both, and those of the one in parts of the other's. */
+/** For systems that took turns in one process: the times of each, and those of the first in parts of the others'. */
 export function besideTableOf(workload: string, systems: readonly string[], results: readonly Result[]): string {
   const lines = systems.flatMap((system) => {
     const own = results.filter((result) => result.system === system);
-    const theirs = own.map((result) => ({ ...result, ...result.beside! }));
-    const peer = theirs[0]!.system;
-    const ratios = (['p50_ms', 'p95_ms', 'p99_ms'] as const).map(
-      (name: keyof Latency) => `${name.slice(0, 3)} ${spread(own.map((r) => r[name]! / r.beside![name]))}`,
-    );
-    const width = Math.max(system.length, peer.length);
+    const peers = own[0]!.beside!.map((peer) => peer.system);
+    const width = Math.max(...[system, ...peers].map((name) => name.length));
     return [
-      `  ${system.padEnd(width)}  ${latencies(own)}  ${ratios.join(', ')} of the time of ${peer}`,
-      `  ${peer.padEnd(width)}  ${latencies(theirs)}`,
+      `  ${system.padEnd(width)}  ${latencies(own)}`,
+      ...peers.map((peer, index) => {
+        const theirs = own.map((result) => result.beside![index]!);
+        const ratios = (['p50_ms', 'p95_ms', 'p99_ms'] as const).map((name: keyof Latency) => {
+          const parts = own.map((result, round) => result[name]! / theirs[round]![name]);
+          return `${name.slice(0, 3)} ${spread(parts)}`;
+        });
+        return `  ${peer.padEnd(width)}  ${latencies(theirs)}  ${system} ${ratios.join(', ')} of its time`;
+      }),
     ];
   });
   return [workload, ...serversOf(results), ...lines].join('\n');
@@ -55,12 +58,12 @@ function rateOf(own: readonly Result[]): string {
   return rate.toLocaleString('en', { maximumFractionDigits: rate < 100 ? 1 : 0 });
 }
 
-const latencies = (own: readonly Result[]): string =>
+const latencies = (own: readonly Partial<Latency>[]): string =>
   `p50 ${medianOf(own, 'p50_ms')}  p95 ${medianOf(own, 'p95_ms')}  p99 ${medianOf(own, 'p99_ms')} ms`;
 
 type Measure = 'p50_ms' | 'p95_ms' | 'p99_ms' | 'loop_p99_ms' | 'rss_mb' | 'dead_tuples_per_job';
 
-const medianOf = (own: readonly Result[], name: Measure): number =>
+const medianOf = <M extends Measure>(own: readonly Partial<Record<M, number>>[], name: M): number =>
   round(median(own.map((result) => result[name] ?? 0)));
 
 /** A rate is better when it is higher, a time when it is lower. */

@@ -15,8 +15,8 @@ export interface Result {
   p50_ms?: number;
   p95_ms?: number;
   p99_ms?: number;
-  /** Of the system that took turns with this one. */
-  beside?: Latency & { system: string };
+  /** Of the systems that took turns with this one. */
+  beside?: (Latency & { system: string })[];
   rss_mb: number;
   loop_p99_ms?: number;
   /** Row versions that the run left behind for vacuum. */
@@ -35,6 +35,8 @@ export interface Task {
   folder: string;
   /** The address of the store, as `connect` takes it. */
   store: string;
+  /** Another such address, for who takes turns with the one that has `store`. */
+  another?(): Promise<string>;
   /** The address of a Redis, where there is one. */
   redis?: string;
   /** The addresses of AWS's emulators. */

@@ -4,8 +4,8 @@ import { withClient } from './connection.ts';
 const prefixOf = (starter: number): string => `waybill_bench_${starter}_`;
 
 /** A database of its own for every run: nothing of the last one is left in tables, caches of plans or statistics. */
-export async function databaseFor(server: string): Promise<{ store: string; remove(): Promise<void> }> {
-  const name = `${prefixOf(process.ppid)}${process.pid}`;
+export async function databaseFor(server: string, nth = 0): Promise<{ store: string; remove(): Promise<void> }> {
+  const name = `${prefixOf(process.ppid)}${process.pid}_${nth}`;
   await withClient(server, (client) => client.query(`create database ${name}`));
   const store = withDatabase(server, name);
   return { store, remove: () => drop(store) };

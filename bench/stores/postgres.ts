@@ -15,6 +15,9 @@ const UNBATCHED = { jobs: 10_000 };
 /** Its workers take one job every two seconds, so ten of them take twenty. */
 const POLLED = { jobs: 10 };
 
+/** The closest peer, and its defaults, which wait for nothing either. */
+const IN_TURN = ['waybill', 'graphile-worker-tuned', 'graphile-worker'] as const;
+
 export const postgres: BenchStore = {
   workloads: {
     'enqueue-one': {
@@ -55,6 +58,16 @@ export const postgres: BenchStore = {
     // pg-boss at its defaults takes one job in two seconds and can never keep up, so it has no latency to tell.
     latency: {
       systems: {
+        waybill: latency('waybill', 'one', { around }),
+        'graphile-worker': latency('graphile-worker', 'one', { around }),
+        'graphile-worker-tuned': latency('graphile-worker-tuned', 'one', { around }),
+        'pg-boss-tuned': latency('pg-boss-notified', 'one', { around }),
+        bullmq: latency('bullmq', 'one'),
+      },
+      yardstick: 'graphile-worker-tuned',
+    },
+    'latency-apart': {
+      systems: {
         waybill: latency('waybill', 'two', { around }),
         'graphile-worker': latency('graphile-worker', 'two', { around }),
         'graphile-worker-tuned': latency('graphile-worker-tuned', 'two', { around }),
@@ -64,7 +77,11 @@ export const postgres: BenchStore = {
       yardstick: 'graphile-worker-tuned',
     },
     'latency-beside': {
-      systems: { waybill: latencyBeside('waybill', 'graphile-worker-tuned', { around }) },
+      systems: { waybill: latencyBeside(IN_TURN, 'one', { around }) },
+      report: besideTableOf,
+    },
+    'latency-apart-beside': {
+      systems: { waybill: latencyBeside(IN_TURN, 'two', { around }) },
       report: besideTableOf,
     },
     'drain-history': {
@@ -105,8 +122,19 @@ export const postgres: BenchStore = {
     };
   },
   place: async (_folder, { postgres: url, redis }) => {
-    const { store, remove } = await databaseFor(url!);
+    const made = [await databaseFor(url!)];
     if (redis !== undefined) await emptyRedis(redis);
-    return { store, remove, ...(redis !== undefined && { redis }) };
+    return {
+      store: made[0]!.store,
+      another: async () => {
+        const next = await databaseFor(url!, made.length);
+        made.push(next);
+        return next.store;
+      },
+      remove: async () => {
+        for (const { remove } of made) await remove();
+      },
+      ...(redis !== undefined && { redis }),
+    };
   },
 };

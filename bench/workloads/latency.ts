@@ -16,24 +16,34 @@ type Around = Pick<Circumstances, 'around'>;
 
 /**
  * From the enqueue call to the moment at which a waiting worker's handler begins, at 100 jobs a second. Producer and
- * worker share a connection to an embedded file, as an application has it; to a server each has its own, so that no
- * job takes a short cut through the process.
+ * worker are one application and share its connections, or each has its own, so that no job takes a short cut through the
+ * process.
  */
 export const latency = (name: SystemName, connections: Connections, circumstances: Around = {}): Run =>
   timed([name], connections, circumstances);
 
-/** The same for two systems in turn, job by job: whatever slows the machine down for a while slows both of them. */
-export const latencyBeside = (name: SystemName, peer: SystemName, circumstances: Around = {}): Run =>
-  timed([name, peer], 'two', circumstances);
+/**
+ * The same for several systems in turn, job by job, each in a database of its own: whatever slows the machine down for a
+ * while slows all of them.
+ */
+export const latencyBeside = (
+  names: readonly SystemName[],
+  connections: Connections,
+  circumstances: Around = {},
+): Run => timed(names, connections, circumstances);
 
 const timed =
   (names: readonly SystemName[], connections: Connections, { around }: Around): Run =>
   async (task) => {
     const jobs = scaled(JOBS, task.scale);
     const watched: Watched[] = [];
-    for (const name of names) watched.push(await Watched.open(name, connections, task, WARM_UP + jobs));
-    // To make its tables leaves work behind for the server, as filling them does.
-    const end = await around?.(task, jobs);
+    const ends: (() => Promise<unknown>)[] = [];
+    for (const name of names) {
+      const place = watched.length === 0 ? task : { ...task, store: await task.another!() };
+      watched.push(await Watched.open(name, connections, place, WARM_UP + jobs));
+      // To make its tables leaves work behind for the server, as filling them does.
+      if (around) ends.push(await around(place, jobs));
+    }
     for (const one of watched) await one.work();
     const begun = performance.now();
     let turns = 0;
@@ -47,12 +57,12 @@ const timed =
     await Promise.all(watched.map((one) => one.all.promise));
     const seconds = elapsed(begun);
     for (const one of watched) await one.close();
-    await end?.();
-    const [own, beside] = watched.map(({ name, waits }) => ({ system: name, ...latencyOf(waits.slice(WARM_UP)) }));
+    for (const end of ends) await end();
+    const [own, ...beside] = watched.map(({ name, waits }) => ({ system: name, ...latencyOf(waits.slice(WARM_UP)) }));
     const { p50_ms, p95_ms, p99_ms } = own!;
     return {
       ...{ jobs: WARM_UP + jobs, seconds, p50_ms, p95_ms, p99_ms },
-      ...(beside && { beside }),
+      ...(beside.length > 0 && { beside }),
       settings: `100 jobs/s, one waiting worker, ${connections} connection${connections === 'two' ? 's' : ''}; ${watched[0]!.settings}`,
     };
   };

@@ -22,6 +22,7 @@ export const QUERY_NAMES = [
   'crons-due',
   'due',
   'due-after',
+  'due-at',
   'edges-insert',
   'edges-meet',
   'extend',

@@ -76,8 +76,9 @@ export interface PostgresStoreOptions extends PostgresOptions {
 const BUNDLE_FROM = 16;
 
 /**
- * What happens to every job. Each is the call of a function that tells the planner what it must not choose: the plan of any
- * other text would be kept from when the tables were empty. None answers `*`, which a migration may change meanwhile.
+ * What happens to every job, or each second. Each is the call of a function that tells the planner what it must not
+ * choose: the plan of any other text would be kept from when the tables were empty. None answers `*`, which a migration
+ * may change meanwhile.
  */
 const OFTEN = [
   'insert',
@@ -87,6 +88,7 @@ const OFTEN = [
   'insert-and-claim',
   'finish',
   'extend',
+  'due-at',
   'bundles-due',
 ] as const;
 

@@ -1,0 +1,2 @@
+-- Null where nothing will ever be due.
+select {schema}.due_at_v1()
