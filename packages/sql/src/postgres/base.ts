@@ -22,11 +22,15 @@ export interface Base {
 /** Two texts as one map key; neither can pretend to be part of the other, since names have no line ends. */
 export const keyOf = (tenant: string, name: string): string => `${tenant}\n${name}`;
 
-const UNIQUE_VIOLATION = '23505';
+/** The link wraps what the server says, a transaction does not. */
+const says = (error: unknown, code: string): boolean =>
+  codeOf(error) === code || (error instanceof Error && codeOf(error.cause) === code);
 
-/** Somebody else has just stored the same id or key. The link wraps what the server says, a transaction does not. */
-export const isDuplicate = (error: unknown): boolean =>
-  codeOf(error) === UNIQUE_VIOLATION || (error instanceof Error && codeOf(error.cause) === UNIQUE_VIOLATION);
+/** Somebody else has just stored the same id or key. */
+export const isDuplicate = (error: unknown): boolean => says(error, '23505');
+
+/** More was asked for than fits into one answer. */
+export const isTooLarge = (error: unknown): boolean => says(error, '54000');
 
 /** Whoever loses against the same rival so often does not lose by chance. */
 const MOST_TRIES = 8;

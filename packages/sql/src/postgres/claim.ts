@@ -1,10 +1,13 @@
 import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest, Job } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, keyOf } from './base.ts';
+import { type Base, isTooLarge, keyOf } from './base.ts';
 import { placeOf } from './columns.ts';
 import { get } from './get.ts';
 import { fromRow, isId, type Row } from './rows.ts';
 import { type Answer, addStarted, isRepeated, type Placed } from './started.ts';
+
+/** How many times fewer jobs are asked for when those that were asked for are too large together. */
+const FEWER = 8;
 
 export async function claim(base: Base, requests: readonly ClaimRequest[]): Promise<Job[][]> {
   if (requests.length === 1) return [await claimAlike(base, requests)];
@@ -39,8 +42,18 @@ function alike(requests: readonly ClaimRequest[]): number[][] {
 const isAlike = (a: ClaimRequest, b: ClaimRequest): boolean =>
   a.tenant === b.tenant && a.now === b.now && a.queues.join('\n') === b.queues.join('\n');
 
-const claimAlike = (base: Base, requests: readonly ClaimRequest[]): Promise<Job[]> =>
-  claimAs(base, requests, (queues) => ask(base, queues, requests));
+async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promise<Job[]> {
+  try {
+    return await claimAs(base, requests, (queues) => ask(base, queues, requests));
+  } catch (error) {
+    const [only, ...others] = requests;
+    if (!isTooLarge(error) || (others.length === 0 && only!.limit === 1)) throw error;
+    if (others.length === 0) return claimAlike(base, [{ ...only!, limit: Math.ceil(only!.limit / FEWER) }]);
+    const jobs: Job[] = [];
+    for (const request of requests) jobs.push(...(await claimAlike(base, [request])));
+    return jobs;
+  }
+}
 
 /** Answers the jobs of all requests that want the same, in the order of queues and then of places. */
 export async function claimAs(

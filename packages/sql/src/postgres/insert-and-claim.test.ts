@@ -38,6 +38,23 @@ test('a job that goes before what was claimed last is found, though the queue is
   expect(claimed.map(({ id }) => id)).toEqual([urgent.jobs[0]!.job.id]);
 });
 
+test('jobs that are too large together are claimed a few at a time', async () => {
+  const [url, schema] = [await postgresUrl(), tempSchema(await postgresUrl())];
+  const store = await tempStore(postgresStore, { url, schema });
+  const [[text]] = (await execute(url, `select pg_get_functiondef('"${schema}".claim_v1'::regproc)`)) as [[string]];
+  expect(text).toContain('> 134217728');
+  await execute(url, text.replace('> 134217728', '> 1500'));
+  const large = () => newJob(store, 'q', { spec: { args: ['x'.repeat(1_000)], meta: {} } });
+  const groups = [large(), large(), large()];
+  for (const group of groups.slice(1)) await store.insert([group]);
+  const { answer, claimed } = await store.insertAndClaim!(groups[0]!, request(store, 'q'));
+  expect(answer.status).toBe('inserted');
+  const both = await store.claim([request(store, 'q'), request(store, 'q')]);
+  const given = [claimed, ...both];
+  expect(given.map((jobs) => jobs.length)).toEqual([1, 1, 1]);
+  expect(new Set(given.flat().map(({ id }) => id))).toEqual(new Set(groups.map(({ jobs }) => jobs[0]!.job.id)));
+});
+
 test('the write is one transaction', async () => {
   const [url, schema] = [await postgresUrl(), tempSchema(await postgresUrl())];
   const store = await tempStore(postgresStore, { url, schema });

@@ -1,6 +1,6 @@
 import type { ClaimRequest, InsertedAndClaimed, InsertGroup } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, isDuplicate } from './base.ts';
+import { type Base, isDuplicate, isTooLarge } from './base.ts';
 import { payloadOf } from './bell.ts';
 import { claim, claimAs, placesOf } from './claim.ts';
 import { insertOneParameters, isSimple } from './columns.ts';
@@ -19,7 +19,7 @@ export async function insertAndClaim(
   return { answer: answer!, claimed: claimed! };
 }
 
-/** Null where the job is not so simple, or there already. */
+/** Null where the job is not so simple, or there already, or others are too large to come with it. */
 async function inOneStatement(
   base: Base,
   group: InsertGroup,
@@ -51,7 +51,7 @@ async function inOneStatement(
     if (!claimed.some(({ id }) => id === job.id)) base.bell.ready([job]);
     return { answer: inserted(group), claimed };
   } catch (error) {
-    if (isDuplicate(error)) return null;
+    if (isDuplicate(error) || isTooLarge(error)) return null;
     throw error;
   }
 }

@@ -80,6 +80,7 @@ declare
   given int := 0;
   bundled uuid[];
   answer text[] := '{}';
+  whole text;
 begin
   if cardinality(p_claims) = 1 then
     perform pg_advisory_xact_lock(hashtextextended('{schema}:' || p_tenant || ':' || p_claims[1], 7));
@@ -166,7 +167,12 @@ begin
   if is_any_limited then
     answer := answer || '0'::text;
   end if;
-  return '[' || array_to_string(answer, ',') || ']';
+  whole := '[' || array_to_string(answer, ',') || ']';
+  -- Four times as much could not be read by a client, and eight times as much not even be made here.
+  if cardinality(ids) > 1 and octet_length(whole) > 134217728 then
+    raise program_limit_exceeded using message = 'These jobs are too large to be claimed together.';
+  end if;
+  return whole;
 end
 $$;
 
