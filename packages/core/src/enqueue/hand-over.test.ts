@@ -11,6 +11,10 @@ async function waiting({ waybill, clock }: TestEngine, call: Partial<ClaimCall> 
   return { leases, ids: leases.then((given) => given.map(({ job }) => job.id)) };
 }
 
+/** What is begun in here starts its writes one after another, before anybody goes on who waits for a promise. */
+const inOneTurn = <T>(begin: () => T): Promise<{ begun: T }> =>
+  new Promise((resolve) => setImmediate(() => resolve({ begun: begin() })));
+
 /** Without upkeep, so that only claims sleep. */
 const quietEngine = (faults: readonly Fault[] = []): TestEngine => testEngine({ maintenance: false, faults });
 
@@ -72,6 +76,40 @@ test('a claim that was served in vain waits on', async () => {
   expect(await ids).toEqual([id]);
 });
 
+describe('a wake-up that comes while a claim is served is not slept through', () => {
+  test('by the claim that was served in vain', async () => {
+    const engine = quietEngine();
+    const { jobs, queues } = engine.waybill;
+    await queues.setLimit('default', { concurrency: 1, rate: null });
+    const id = await engine.enqueue();
+    const { token: leaseToken } = await engine.claimOne();
+    const { ids } = await waiting(engine);
+    const { begun } = await inOneTurn(() => {
+      const enqueued = engine.enqueue();
+      return { enqueued, settled: jobs.settle({ id, leaseToken, outcome: { kind: 'completed', result: 1 } }) };
+    });
+    await begun.settled;
+    expect(engine.store.calls('insertAndClaim')).toBe(1);
+    expect(await ids).toEqual([await begun.enqueued]);
+  });
+
+  test('by the next one, after all that there was', async () => {
+    const engine = quietEngine();
+    const { jobs } = engine.waybill;
+    const id = await engine.enqueue();
+    const { token: leaseToken } = await engine.claimOne();
+    const { ids } = await waiting(engine, { count: 5 });
+    const { begun } = await inOneTurn(() => {
+      const enqueued = engine.enqueue();
+      return { enqueued, settled: jobs.settle({ id, leaseToken, outcome: { kind: 'requeued' } }) };
+    });
+    await begun.settled;
+    expect(await ids).toEqual([await begun.enqueued]);
+    const [next] = await jobs.claim({ queues: ['default'], count: 5, waitMs: 60_000 });
+    expect(next!.job.id).toBe(id);
+  });
+});
+
 test('a claim that was given up in the same moment still gets what was written for it', async () => {
   const engine = quietEngine();
   const over = new AbortController();
@@ -90,6 +128,19 @@ test('a claim that was given up before gets nothing, and the job is there for ot
   over.abort();
   expect(await ids).toEqual([]);
   const id = await engine.enqueue();
+  expect((await engine.claimOne()).job.id).toBe(id);
+});
+
+test('nor does one get it that was given up in this turn and has not left yet', async () => {
+  const engine = quietEngine();
+  const over = new AbortController();
+  const { ids } = await waiting(engine, { signal: over.signal });
+  const { begun } = await inOneTurn(() => {
+    over.abort();
+    return { enqueued: engine.enqueue() };
+  });
+  const id = await begun.enqueued;
+  expect(await ids).toEqual([]);
   expect((await engine.claimOne()).job.id).toBe(id);
 });
 

@@ -4,7 +4,7 @@ import type { ClaimRequest } from '../../store/claim.ts';
 import type { Store } from '../../store/store.ts';
 import type { Received, ReceiveRequest, Transport } from '../transport.ts';
 import { UsedUp } from './used-up.ts';
-import { WaitingClaims } from './waiting-claims.ts';
+import { type Handed, WaitingClaims } from './waiting-claims.ts';
 import { WakeUps } from './wake-ups.ts';
 
 export interface PollOptions {
@@ -54,12 +54,13 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
     if (request.waitMs === 0) return { kind: 'claimed', jobs: await claimFor(request) };
     const until = clock.monotonic() + request.waitMs;
     const signal = request.signal ? untilClosing(request.signal) : closing.signal;
+    const listen = () => wakeUps.next(request.queues);
     let silence = usedUp.take(request);
-    let served: Promise<Job[] | null> | undefined;
+    let handed: Handed | undefined;
     for (;;) {
       // Listening before looking: a job that arrives in between must not be slept through.
-      const woken = silence ?? wakeUps.next(request.queues);
-      const jobs = silence ? [] : ((await served) ?? (await claimFor(request)));
+      const woken = silence ?? handed?.woken ?? listen();
+      const jobs = silence ? [] : ((await handed?.jobs) ?? (await claimFor(request)));
       silence = undefined;
       const left = until - clock.monotonic();
       if (jobs.length > 0 || left <= 0) {
@@ -68,11 +69,11 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
         return { kind: 'claimed', jobs };
       }
       const waitMs = Math.min(left, safetyNetMs, await untilOpen(request));
-      const place = waitingClaims.enter(request, () => woken.wake());
+      const place = waitingClaims.enter({ asked: request, signal, woken, listen });
       await woken.orAfter(waitMs, signal);
-      served = waitingClaims.leave(place);
+      handed = waitingClaims.leave(place);
       // Nobody is there any more to take a job: claiming one now would only cost it a lease time.
-      if (signal.aborted && !served) return { kind: 'claimed', jobs: [] };
+      if (signal.aborted && !handed) return { kind: 'claimed', jobs: [] };
     }
   }
 

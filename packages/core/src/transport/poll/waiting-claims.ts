@@ -3,6 +3,23 @@ import type { Job } from '../../job/job.ts';
 import type { ClaimRequest } from '../../store/claim.ts';
 import type { ReceiveRequest } from '../transport.ts';
 import type { WaitingClaim } from '../waiting-claim.ts';
+import type { Waiter } from './wake-ups.ts';
+
+/** A claim that begins to wait. */
+export interface Wait {
+  asked: ReceiveRequest;
+  /** Aborted when nobody is there any more to take a job. */
+  signal: AbortSignal;
+  woken: Waiter;
+  /** Notes the wait after this one. */
+  listen(): Waiter;
+}
+
+/** What a claim is served with. `woken` has listened since before anybody looked for it. */
+export interface Handed {
+  jobs: Promise<Job[] | null>;
+  woken: Waiter;
+}
 
 /** The claims that have looked, found nothing and wait, in the order in which they came. */
 export class WaitingClaims {
@@ -13,16 +30,16 @@ export class WaitingClaims {
     this.#clock = clock;
   }
 
-  enter(asked: ReceiveRequest, wake: () => void): Place {
-    const place = new Place(asked, wake, this.#clock);
+  enter(wait: Wait): Place {
+    const place = new Place(wait, this.#clock);
     this.#waiting.add(place);
     return place;
   }
 
   /** The wait is over. Answers what the claim was served with, if it was. */
-  leave(place: Place): Promise<Job[] | null> | undefined {
+  leave(place: Place): Handed | undefined {
     this.#waiting.delete(place);
-    return place.served;
+    return place.handed;
   }
 
   /** The one that has waited longest for a job of this queue; nobody else gets it. */
@@ -30,6 +47,7 @@ export class WaitingClaims {
     for (const place of this.#waiting) {
       if (!place.wants(tenant, queue)) continue;
       this.#waiting.delete(place);
+      place.listen();
       return place;
     }
     return undefined;
@@ -37,28 +55,34 @@ export class WaitingClaims {
 }
 
 export class Place implements WaitingClaim {
-  served: Promise<Job[] | null> | undefined;
-  readonly #asked: ReceiveRequest;
-  readonly #wake: () => void;
+  handed: Handed | undefined;
+  readonly #wait: Wait;
   readonly #clock: Clock;
+  #next: Waiter | undefined;
 
-  constructor(asked: ReceiveRequest, wake: () => void, clock: Clock) {
-    this.#asked = asked;
-    this.#wake = wake;
+  constructor(wait: Wait, clock: Clock) {
+    this.#wait = wait;
     this.#clock = clock;
   }
 
   get request(): ClaimRequest {
-    const { tenant, queues, max: limit, claim } = this.#asked;
+    const { tenant, queues, max: limit, claim } = this.#wait.asked;
     return { tenant, queues, limit, ...claim, now: this.#clock.now() };
   }
 
+  /** A wait that was given up in this turn has not left yet. */
   wants(tenant: string, queue: string): boolean {
-    return this.#asked.tenant === tenant && this.#asked.queues.includes(queue);
+    const { asked, signal } = this.#wait;
+    return !signal.aborted && asked.tenant === tenant && asked.queues.includes(queue);
+  }
+
+  /** Somebody is about to look in our stead: what comes from now on must not be slept through. */
+  listen(): void {
+    this.#next = this.#wait.listen();
   }
 
   serve(jobs: Promise<Job[] | null>): void {
-    this.served = jobs;
-    this.#wake();
+    this.handed = { jobs, woken: this.#next! };
+    this.#wait.woken.wake();
   }
 }
