@@ -48,11 +48,18 @@ async function claimAlike(base: Base, requests: readonly ClaimRequest[]): Promis
   } catch (error) {
     const [only, ...others] = requests;
     if (!isTooLarge(error) || (others.length === 0 && only!.limit === 1)) throw error;
-    if (others.length === 0) return claimAlike(base, [{ ...only!, limit: Math.ceil(only!.limit / FEWER) }]);
+    if (others.length === 0) return claimFewer(base, only!);
     const jobs: Job[] = [];
     for (const request of requests) jobs.push(...(await claimAlike(base, [request])));
     return jobs;
   }
+}
+
+async function claimFewer(base: Base, request: ClaimRequest): Promise<Job[]> {
+  const jobs = await claimAlike(base, [{ ...request, limit: Math.ceil(request.limit / FEWER) }]);
+  // Whoever gets less than it wants takes its queues for used up, and these are not.
+  base.link.wake(request.queues);
+  return jobs;
 }
 
 /** Answers the jobs of all requests that want the same, in the order of queues and then of places. */

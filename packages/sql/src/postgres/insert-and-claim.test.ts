@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { engine, type Store } from '@waybill/core';
+import { engine, pollTransport, type Store } from '@waybill/core';
 import { aJob, faultyStore } from '@waybill/core/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { postgresStore } from './store.ts';
@@ -38,12 +38,18 @@ test('a job that goes before what was claimed last is found, though the queue is
   expect(claimed.map(({ id }) => id)).toEqual([urgent.jobs[0]!.job.id]);
 });
 
-test('jobs that are too large together are claimed a few at a time', async () => {
+/** A store that takes a few kilobytes for too large an answer. */
+async function narrowStore(): Promise<Store> {
   const [url, schema] = [await postgresUrl(), tempSchema(await postgresUrl())];
   const store = await tempStore(postgresStore, { url, schema });
   const [[text]] = (await execute(url, `select pg_get_functiondef('"${schema}".claim_v1'::regproc)`)) as [[string]];
   expect(text).toContain('> 134217728');
   await execute(url, text.replace('> 134217728', '> 1500'));
+  return store;
+}
+
+test('jobs that are too large together are claimed a few at a time', async () => {
+  const store = await narrowStore();
   const large = () => newJob(store, 'q', { spec: { args: ['x'.repeat(1_000)], meta: {} } });
   const groups = [large(), large(), large()];
   for (const group of groups.slice(1)) await store.insert([group]);
@@ -53,6 +59,20 @@ test('jobs that are too large together are claimed a few at a time', async () =>
   const given = [claimed, ...both];
   expect(given.map((jobs) => jobs.length)).toEqual([1, 1, 1]);
   expect(new Set(given.flat().map(({ id }) => id))).toEqual(new Set(groups.map(({ jobs }) => jobs[0]!.job.id)));
+});
+
+test('those that were too large to come with the others are not slept through', async () => {
+  const store = await narrowStore();
+  const waybill = engine({ store, transport: pollTransport({ store, safetyNetMs: 60_000 }), maintenance: false });
+  onTestFinished(() => waybill.close());
+  const large = { type: 'test.job', args: ['x'.repeat(1_000)] };
+  const made = await waybill.jobs.enqueueMany([large, large, large]);
+  const given: string[] = [];
+  for (let claims = 0; claims < 3; claims += 1) {
+    const leases = await waybill.jobs.claim({ queues: ['default'], count: 5, waitMs: 60_000 });
+    given.push(...leases.map(({ job }) => job.id));
+  }
+  expect(given.sort()).toEqual(made.map(({ id }) => id).sort());
 });
 
 test('the write is one transaction', async () => {
