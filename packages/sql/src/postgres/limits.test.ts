@@ -1,7 +1,8 @@
 import type { Store } from '@waybill/core';
 import { expect, test } from 'vitest';
 import { postgresStore } from './store.ts';
-import { postgresUrl, tempSchema, tempStore } from './testing/server.ts';
+import { bundledStore, untilWaiting } from './testing/bundled.ts';
+import { postgresUrl, tempClient, tempSchema, tempStore } from './testing/server.ts';
 import { add, claim, complete } from './testing/work.ts';
 
 const JOBS = 120;
@@ -75,4 +76,20 @@ test('a limit is noticed also where another claim of the same flush is a repetit
   ]);
   expect(jobs).toHaveLength(1);
   expect(await here!.opensAt!(asked)).toBeGreaterThan(asked.now);
+});
+
+test('claims that name queues with a limit in another order do not wait for each other', async () => {
+  const bundled = await bundledStore();
+  const { store, url, schema } = bundled;
+  for (const queue of ['a', 'b']) await store.queues.setLimit('', queue, { concurrency: 1, rate: null });
+  const rival = await tempClient(url);
+  const lock = (queue: string) =>
+    rival.query(`select from "${schema}".queues where name = $1 for update nowait`, [queue]);
+  await rival.query('begin');
+  await lock('a');
+  const claimed = claim(store, 1, { queues: ['b', 'a'] });
+  await untilWaiting(bundled, 1);
+  await lock('b');
+  await rival.query('commit');
+  expect(await claimed).toEqual([]);
 });

@@ -64,6 +64,7 @@ as $$
 declare
   wanted int[] := p_limits;
   total int := 0;
+  narrow text[];
   gate record;
   room int;
   is_limited boolean;
@@ -97,6 +98,16 @@ begin
     end if;
     total := total + wanted[n];
   end loop;
+  -- Claims that name the same queues in another order would else wait for each other.
+  if cardinality(p_queues) > 1 then
+    narrow := array(
+      select z.name from {schema}.queues z
+      where z.tenant = p_tenant and z.name = any (p_queues) and (z.concurrency is not null or z.rate_limit is not null)
+    );
+    if cardinality(narrow) > 1 then
+      perform 1 from {schema}.queues z where z.tenant = p_tenant and z.name = any (narrow) order by z.name for update;
+    end if;
+  end if;
 
   for q in 1 .. coalesce(cardinality(p_queues), 0) loop
     exit when cardinality(ids) >= total;
