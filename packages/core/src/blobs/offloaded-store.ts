@@ -111,15 +111,8 @@ export function offloadedStore(inner: Store, { store: blobs, threshold = THRESHO
       const whole = await wholeClaims(inner, payloads, claimed.flat());
       return claimed.map((jobs) => jobs.flatMap((job) => wholeJob(whole.get(job)!)));
     },
-    ...(inner.insertAndClaim && {
-      insertAndClaim: async (group, request) => {
-        const sealed = { ...group, jobs: await sealAll(group.jobs) };
-        const { answer, claimed } = await inner.insertAndClaim!(sealed, request);
-        const whole = await wholeClaims(inner, payloads, claimed);
-        const jobs = claimed.flatMap((job) => wholeJob(whole.get(job)!));
-        return { answer: await openInserted(answer, group.jobs), claimed: jobs };
-      },
-    }),
+    // An enqueue would have to wait until the payloads of what was claimed have been fetched.
+    insertAndClaim: undefined,
     claimById: async (request) => {
       const answers = await inner.claimById(request);
       const claimed = answers.flatMap((answer) => (answer.status === 'claimed' ? [answer.job] : []));

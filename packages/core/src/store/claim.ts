@@ -17,7 +17,8 @@ export interface ClaimRequest {
 /** What `insertAndClaim` answers: each as by itself. */
 export interface InsertedAndClaimed {
   answer: InsertAnswer;
-  claimed: Job[];
+  /** Null: nothing was claimed, since the insert would have had to wait for it. Whoever asked asks again by itself. */
+  claimed: Job[] | null;
 }
 
 /** Queues that a claim has just found nothing in. */

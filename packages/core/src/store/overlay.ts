@@ -1,5 +1,5 @@
 /** Not a spread: a store may be an object of a class, whose methods are not its own and need their `this`. */
-export function overlay<T extends object>(target: T, own: Partial<T>): T {
+export function overlay<T extends object>(target: T, own: { [K in keyof T]?: T[K] | undefined }): T {
   return new Proxy(target, {
     get: (_, name) => {
       if (name in own) return own[name as keyof T];

@@ -65,7 +65,8 @@ export interface Store {
   opensAt?(query: OpeningQuery): Promise<number | null>;
   /**
    * `insert` and then `claim`, whatever came of the insert, where the store saves something by doing both at once. For
-   * somebody who waits while a job comes in: it costs no second write, and nobody needs to be told of the job.
+   * somebody who waits while a job comes in: it costs no second write, and nobody needs to be told of the job. Never keeps
+   * the insert waiting: what others may hold up is not claimed here.
    */
   insertAndClaim?(group: InsertGroup, request: ClaimRequest): Promise<InsertedAndClaimed>;
   claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]>;

@@ -1,8 +1,8 @@
 import type { ClaimRequest, InsertedAndClaimed, InsertGroup } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, isDuplicate, isTooLarge } from './base.ts';
+import { type Base, isDuplicate, isTooLarge, keyOf } from './base.ts';
 import { payloadOf } from './bell.ts';
-import { claim, claimAs, placesOf } from './claim.ts';
+import { claimAs, placesOf } from './claim.ts';
 import { insertOneParameters, isSimple } from './columns.ts';
 import { insert, inserted, isPlain, isUnknown, noteQueues } from './insert.ts';
 import type { Answer } from './started.ts';
@@ -15,11 +15,13 @@ export async function insertAndClaim(
   const both = await inOneStatement(base, group, request);
   if (both) return both;
   const [answer] = await insert(base, [group]);
-  const [claimed] = await claim(base, [request]);
-  return { answer: answer!, claimed: claimed! };
+  return { answer: answer!, claimed: null };
 }
 
-/** Null where the job is not so simple, or there already, or others are too large to come with it. */
+/**
+ * Null where the job is not so simple, or there already, or others are too large to come with it; and where a queue may have
+ * a limit, since claims of such a queue wait for each other.
+ */
 async function inOneStatement(
   base: Base,
   group: InsertGroup,
@@ -29,6 +31,7 @@ async function inOneStatement(
   if (group.jobs.length !== 1 || !isPlain(group) || !isSimple(made!)) return null;
   const { job } = made!;
   if (job.rank === null || job.tenant !== request.tenant) return null;
+  if (!request.queues.every((queue) => base.unlimited.has(keyOf(request.tenant, queue)))) return null;
   // Before the claim, which shall not look for it behind the floor only.
   base.floors.lower(job);
   try {

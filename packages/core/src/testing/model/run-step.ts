@@ -139,7 +139,10 @@ async function insertAndClaim(world: World, { plan, ...step }: StepOf<'insertAnd
   }
   const group = { jobs: [world.newJob(overridesOf(world, tenant, plan))] };
   const request = claimRequest(world, step);
-  const { claimed } = await world.both('insertAndClaim', (store) => store.insertAndClaim!(group, request));
+  const { claimed } = await world.both('insertAndClaim', async (store) => {
+    const { answer, claimed } = await store.insertAndClaim!(group, request);
+    return { answer, claimed: claimed ?? (await store.claim([request]))[0]! };
+  });
   world.leases.push(...claimed);
 }
 

@@ -1,18 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { transition } from '../../job/transition.ts';
-import type { ClaimRequest, InsertedAndClaimed } from '../../store/claim.ts';
+import type { ClaimRequest } from '../../store/claim.ts';
 import type { InsertGroup } from '../../store/insert.ts';
 import { aJob } from '../factories.ts';
 import { anyOverrides } from '../random-job.ts';
 import { type Bench, idsOf, type OpenBench } from './bench.ts';
 
-const insertAndClaim = ({ store }: Bench, group: InsertGroup, request: ClaimRequest): Promise<InsertedAndClaimed> =>
-  store.insertAndClaim!(group, request);
+/** As the engine does it: who got no answer asks by itself. */
+async function insertAndClaim({ store }: Bench, group: InsertGroup, request: ClaimRequest) {
+  const { answer, claimed } = await store.insertAndClaim!(group, request);
+  return { answer, claimed: claimed ?? (await store.claim([request]))[0]! };
+}
 
 export function testInsertAndClaim(openAny: OpenBench): void {
   const open = async (skip: (why: string) => never): Promise<Bench> => {
     const bench = await openAny();
+    // Whoever waits has looked before, and a store may have learned something by it.
+    if (bench.store.insertAndClaim) await bench.claim({ queues: ['default', 'one', 'two', 'three'] });
     return bench.store.insertAndClaim ? bench : skip('the store would do no better than by two calls');
   };
   describe('insertAndClaim', () => {
@@ -23,6 +28,7 @@ export function testInsertAndClaim(openAny: OpenBench): void {
         fc.asyncProperty(anyOverrides(), fc.integer({ min: 1, max: 600_000 }), async (overrides, leaseMs) => {
           const queue = `queue-${++round}`;
           const made = aJob({ ...overrides, queue });
+          await bench.claim({ queues: [queue] });
           const request = bench.request({ queues: [queue], leaseMs, claimId: `claim-${round}`, workerId: 'w' });
           const { answer, claimed } = await insertAndClaim(bench, { jobs: [made] }, request);
           if (answer.status !== 'inserted') throw new Error(`Expected a new job, but: ${answer.status}.`);
