@@ -4,9 +4,10 @@ import { copiedHistory } from '../postgres/history.ts';
 import { durabilityOf, startPostgres } from '../postgres/server.ts';
 import { emptyRedis, startRedis } from '../redis/server.ts';
 import { besideTableOf } from '../report.ts';
+import type { Workload } from '../result.ts';
 import { drain } from '../workloads/drain.ts';
 import { enqueueBulk, enqueueOne } from '../workloads/enqueue.ts';
-import { latency, latencyBeside } from '../workloads/latency.ts';
+import { type Connections, latency } from '../workloads/latency.ts';
 import type { BenchStore } from './store.ts';
 
 const around = quiet;
@@ -15,8 +16,23 @@ const UNBATCHED = { jobs: 10_000 };
 /** Its workers take one job every two seconds, so ten of them take twenty. */
 const POLLED = { jobs: 10 };
 
-/** The closest peer, and its defaults, which wait for nothing either. */
-const IN_TURN = ['waybill', 'graphile-worker-tuned', 'graphile-worker'] as const;
+/** pg-boss at its defaults takes one job in two seconds and can never keep up, so it has no latency to tell. */
+const latencies = (connections: Connections): Workload => ({
+  systems: {
+    waybill: latency(['waybill'], connections, { around }),
+    'graphile-worker': latency(['graphile-worker'], connections, { around }),
+    'graphile-worker-tuned': latency(['graphile-worker-tuned'], connections, { around }),
+    'pg-boss-tuned': latency(['pg-boss-notified'], connections, { around }),
+    bullmq: latency(['bullmq'], connections),
+  },
+  yardstick: 'graphile-worker-tuned',
+});
+
+/** With the closest peer, and with its defaults, which wait for nothing either. */
+const inTurn = (connections: Connections): Workload => ({
+  systems: { waybill: latency(['waybill', 'graphile-worker-tuned', 'graphile-worker'], connections, { around }) },
+  report: besideTableOf,
+});
 
 export const postgres: BenchStore = {
   workloads: {
@@ -55,35 +71,10 @@ export const postgres: BenchStore = {
       },
       yardstick: 'graphile-worker-tuned',
     },
-    // pg-boss at its defaults takes one job in two seconds and can never keep up, so it has no latency to tell.
-    latency: {
-      systems: {
-        waybill: latency('waybill', 'one', { around }),
-        'graphile-worker': latency('graphile-worker', 'one', { around }),
-        'graphile-worker-tuned': latency('graphile-worker-tuned', 'one', { around }),
-        'pg-boss-tuned': latency('pg-boss-notified', 'one', { around }),
-        bullmq: latency('bullmq', 'one'),
-      },
-      yardstick: 'graphile-worker-tuned',
-    },
-    'latency-apart': {
-      systems: {
-        waybill: latency('waybill', 'two', { around }),
-        'graphile-worker': latency('graphile-worker', 'two', { around }),
-        'graphile-worker-tuned': latency('graphile-worker-tuned', 'two', { around }),
-        'pg-boss-tuned': latency('pg-boss-notified', 'two', { around }),
-        bullmq: latency('bullmq', 'two'),
-      },
-      yardstick: 'graphile-worker-tuned',
-    },
-    'latency-beside': {
-      systems: { waybill: latencyBeside(IN_TURN, 'one', { around }) },
-      report: besideTableOf,
-    },
-    'latency-apart-beside': {
-      systems: { waybill: latencyBeside(IN_TURN, 'two', { around }) },
-      report: besideTableOf,
-    },
+    latency: latencies('one'),
+    'latency-apart': latencies('two'),
+    'latency-beside': inTurn('one'),
+    'latency-apart-beside': inTurn('two'),
     'drain-history': {
       systems: {
         waybill: drain('waybill', { around, beside: copiedHistory }),

@@ -17,7 +17,7 @@ export const sqlite: BenchStore = {
       systems: { waybill: drain('waybill'), 'waybill-lean': drain('waybill-lean'), raw: rawDrain },
       yardstick: 'raw',
     },
-    latency: { systems: { waybill: latency('waybill', 'one') } },
+    latency: { systems: { waybill: latency(['waybill'], 'one') } },
     'drain-history': {
       systems: { waybill: drain('waybill', { beside: history }), 'without-history': drain('waybill') },
       yardstick: 'without-history',

@@ -11,29 +11,17 @@ const EVERY_MS = 10;
 const WARM_UP = 1_000;
 const FIRST_ORDER = 10_000;
 
-type Connections = 'one' | 'two';
+export type Connections = 'one' | 'two';
 type Around = Pick<Circumstances, 'around'>;
 
 /**
  * From the enqueue call to the moment at which a waiting worker's handler begins, at 100 jobs a second. Producer and
  * worker are one application and share its connections, or each has its own, so that no job takes a short cut through the
- * process.
- */
-export const latency = (name: SystemName, connections: Connections, circumstances: Around = {}): Run =>
-  timed([name], connections, circumstances);
-
-/**
- * The same for several systems in turn, job by job, each in a database of its own: whatever slows the machine down for a
+ * process. Several systems take turns, job by job, each in a database of its own: whatever slows the machine down for a
  * while slows all of them.
  */
-export const latencyBeside = (
-  names: readonly SystemName[],
-  connections: Connections,
-  circumstances: Around = {},
-): Run => timed(names, connections, circumstances);
-
-const timed =
-  (names: readonly SystemName[], connections: Connections, { around }: Around): Run =>
+export const latency =
+  (names: readonly SystemName[], connections: Connections, { around }: Around = {}): Run =>
   async (task) => {
     const jobs = scaled(JOBS, task.scale);
     const watched: Watched[] = [];

@@ -8,6 +8,7 @@ import type { NewJob } from '../../store/insert.ts';
 import type { JobKey } from '../../store/query.ts';
 import { advance } from '../advance.ts';
 import { settleChange, versionChange } from '../changes.ts';
+import { insertAndClaim } from '../insert-and-claim.ts';
 import { fireAgain, fireCron, putCron } from './cron-steps.ts';
 import { advanceNodes, insertFlow, joinFlow, moveFlow } from './flow-steps.ts';
 import { overridesOf } from './plans.ts';
@@ -29,7 +30,7 @@ export async function runStep(world: World, step: Step): Promise<void> {
     case 'insert':
       return insert(world, step);
     case 'insertAndClaim':
-      return insertAndClaim(world, step);
+      return insertForWaiting(world, step);
     case 'insertAgain':
       return insertAgain(world, step);
     case 'insertUnique':
@@ -131,7 +132,7 @@ async function insertAgain(world: World, { known, other }: StepOf<'insertAgain'>
 }
 
 /** As a claim that waits while a job comes in. */
-async function insertAndClaim(world: World, { plan, ...step }: StepOf<'insertAndClaim'>): Promise<void> {
+async function insertForWaiting(world: World, { plan, ...step }: StepOf<'insertAndClaim'>): Promise<void> {
   const { tenant } = step;
   if (!world.real.insertAndClaim) {
     await insert(world, { do: 'insert', tenant, groups: [[plan]] });
@@ -139,10 +140,7 @@ async function insertAndClaim(world: World, { plan, ...step }: StepOf<'insertAnd
   }
   const group = { jobs: [world.newJob(overridesOf(world, tenant, plan))] };
   const request = claimRequest(world, step);
-  const { claimed } = await world.both('insertAndClaim', async (store) => {
-    const { answer, claimed } = await store.insertAndClaim!(group, request);
-    return { answer, claimed: claimed ?? (await store.claim([request]))[0]! };
-  });
+  const { claimed } = await world.both('insertAndClaim', (store) => insertAndClaim(store, group, request));
   world.leases.push(...claimed);
 }
 

@@ -1,17 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { transition } from '../../job/transition.ts';
-import type { ClaimRequest } from '../../store/claim.ts';
-import type { InsertGroup } from '../../store/insert.ts';
 import { aJob } from '../factories.ts';
+import { insertAndClaim } from '../insert-and-claim.ts';
 import { anyOverrides } from '../random-job.ts';
 import { type Bench, idsOf, type OpenBench } from './bench.ts';
-
-/** As the engine does it: who got no answer asks by itself. */
-async function insertAndClaim({ store }: Bench, group: InsertGroup, request: ClaimRequest) {
-  const { answer, claimed } = await store.insertAndClaim!(group, request);
-  return { answer, claimed: claimed ?? (await store.claim([request]))[0]! };
-}
 
 export function testInsertAndClaim(openAny: OpenBench): void {
   const open = async (skip: (why: string) => never): Promise<Bench> => {
@@ -30,7 +23,7 @@ export function testInsertAndClaim(openAny: OpenBench): void {
           const made = aJob({ ...overrides, queue });
           await bench.claim({ queues: [queue] });
           const request = bench.request({ queues: [queue], leaseMs, claimId: `claim-${round}`, workerId: 'w' });
-          const { answer, claimed } = await insertAndClaim(bench, { jobs: [made] }, request);
+          const { answer, claimed } = await insertAndClaim(bench.store, { jobs: [made] }, request);
           if (answer.status !== 'inserted') throw new Error(`Expected a new job, but: ${answer.status}.`);
           const [stored] = answer.jobs;
           const expected = transition(stored!, { do: 'claim', ...request }, request.now);
@@ -52,7 +45,7 @@ export function testInsertAndClaim(openAny: OpenBench): void {
         });
       });
       const made = bench.make();
-      const { claimed } = await insertAndClaim(bench, { jobs: [made] }, bench.request({ limit: 1 }));
+      const { claimed } = await insertAndClaim(bench.store, { jobs: [made] }, bench.request({ limit: 1 }));
       expect(idsOf(claimed)).toEqual([urgent.id]);
       expect(await bench.read(made.job)).toMatchObject({ state: 'available' });
       await woken;
@@ -63,7 +56,7 @@ export function testInsertAndClaim(openAny: OpenBench): void {
       const bench = await open(skip);
       const before = await bench.addMany(20);
       const made = bench.make();
-      const { claimed } = await insertAndClaim(bench, { jobs: [made] }, bench.request({ limit: 30 }));
+      const { claimed } = await insertAndClaim(bench.store, { jobs: [made] }, bench.request({ limit: 30 }));
       expect(idsOf(claimed).sort()).toEqual([...idsOf(before), made.job.id].sort());
       expect(await bench.claim()).toEqual([]);
     });
@@ -72,9 +65,9 @@ export function testInsertAndClaim(openAny: OpenBench): void {
       const bench = await open(skip);
       const [second, elsewhere] = [bench.make({ queue: 'two' }), bench.make({ queue: 'three' })];
       const request = { queues: ['one', 'two'], limit: 5 };
-      const first = await insertAndClaim(bench, { jobs: [second] }, bench.request(request));
+      const first = await insertAndClaim(bench.store, { jobs: [second] }, bench.request(request));
       expect(idsOf(first.claimed)).toEqual([second.job.id]);
-      const none = await insertAndClaim(bench, { jobs: [elsewhere] }, bench.request(request));
+      const none = await insertAndClaim(bench.store, { jobs: [elsewhere] }, bench.request(request));
       expect(none).toMatchObject({ answer: { status: 'inserted' }, claimed: [] });
     });
 
@@ -83,7 +76,7 @@ export function testInsertAndClaim(openAny: OpenBench): void {
       await bench.store.queues.setPaused('', 'paused', true);
       await bench.store.queues.setLimit('', 'narrow', { concurrency: 1, rate: null });
       const add = (queue: string) =>
-        insertAndClaim(bench, { jobs: [bench.make({ queue })] }, bench.request({ queues: [queue] }));
+        insertAndClaim(bench.store, { jobs: [bench.make({ queue })] }, bench.request({ queues: [queue] }));
       expect(await add('paused')).toMatchObject({ answer: { status: 'inserted' }, claimed: [] });
       expect((await add('narrow')).claimed).toHaveLength(1);
       expect(await add('narrow')).toMatchObject({ answer: { status: 'inserted' }, claimed: [] });
@@ -92,9 +85,9 @@ export function testInsertAndClaim(openAny: OpenBench): void {
     it('guarantee 10: made again, it answers that the job is there, and what the claim holds', async ({ skip }) => {
       const bench = await open(skip);
       const [group, request] = [{ jobs: [bench.make()] }, bench.request({ limit: 5 })];
-      const first = await insertAndClaim(bench, group, request);
+      const first = await insertAndClaim(bench.store, group, request);
       const later = await bench.add();
-      const again = await insertAndClaim(bench, group, request);
+      const again = await insertAndClaim(bench.store, group, request);
       expect(again.answer).toMatchObject({ status: 'exists', index: 0, job: { id: group.jobs[0]!.job.id } });
       expect(again.claimed).toEqual(first.claimed);
       expect(idsOf(await bench.claim())).toEqual([later.id]);
@@ -104,7 +97,7 @@ export function testInsertAndClaim(openAny: OpenBench): void {
       const bench = await open(skip);
       const first = await bench.add({ idempotencyKey: 'k' });
       const made = bench.make({ idempotencyKey: 'k' });
-      const { answer, claimed } = await insertAndClaim(bench, { jobs: [made] }, bench.request());
+      const { answer, claimed } = await insertAndClaim(bench.store, { jobs: [made] }, bench.request());
       expect(answer).toMatchObject({ status: 'repeated', job: { id: first.id } });
       expect(idsOf(claimed)).toEqual([first.id]);
     });
@@ -112,7 +105,7 @@ export function testInsertAndClaim(openAny: OpenBench): void {
     it('keeps tenants apart', async ({ skip }) => {
       const bench = await open(skip);
       const made = bench.make({ tenant: 'acme' });
-      const other = await insertAndClaim(bench, { jobs: [made] }, bench.request());
+      const other = await insertAndClaim(bench.store, { jobs: [made] }, bench.request());
       expect(other).toMatchObject({ answer: { status: 'inserted' }, claimed: [] });
       expect(idsOf(await bench.claim({ tenant: 'acme' }))).toEqual([made.job.id]);
     });
@@ -121,7 +114,7 @@ export function testInsertAndClaim(openAny: OpenBench): void {
       const bench = await open(skip);
       const calls = Array.from({ length: 20 }, () => bench.make());
       const answers = await Promise.all(
-        calls.map((made) => insertAndClaim(bench, { jobs: [made] }, bench.request({ limit: 2 }))),
+        calls.map((made) => insertAndClaim(bench.store, { jobs: [made] }, bench.request({ limit: 2 }))),
       );
       const given = answers.flatMap(({ claimed }) => idsOf(claimed));
       expect(new Set(given).size).toBe(given.length);

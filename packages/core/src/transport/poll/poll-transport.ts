@@ -27,7 +27,7 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
     eager: true,
   });
   const wakeUps = new WakeUps(store);
-  const waitingClaims = new WaitingClaims(clock);
+  const waitingClaims = new WaitingClaims();
   const usedUp = new UsedUp(clock, safetyNetMs);
   // Elsewhere a claim may get too little although there is more.
   const isExact = store.capabilities.ordering === 'strict';
@@ -41,8 +41,10 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
     return known;
   }
 
-  const claimFor = ({ tenant, queues, max: limit, claim }: ReceiveRequest): Promise<Job[]> =>
-    claims.run({ tenant, queues, limit, ...claim, now: clock.now() });
+  const toClaim = ({ tenant, queues, max: limit, claim }: ReceiveRequest): ClaimRequest => {
+    return { tenant, queues, limit, ...claim, now: clock.now() };
+  };
+  const claimFor = (request: ReceiveRequest): Promise<Job[]> => claims.run(toClaim(request));
 
   /** A rate frees its places silently; nobody writes when that happens, so nobody wakes. */
   async function untilOpen({ tenant, queues }: ReceiveRequest): Promise<number> {
@@ -69,7 +71,7 @@ export function pollTransport({ store, safetyNetMs = 1_000 }: PollOptions): Tran
         return { kind: 'claimed', jobs };
       }
       const waitMs = Math.min(left, safetyNetMs, await untilOpen(request));
-      const place = waitingClaims.enter({ asked: request, signal, woken, listen });
+      const place = waitingClaims.enter({ asked: request, toClaim, signal, woken, listen });
       await woken.orAfter(waitMs, signal);
       handed = waitingClaims.leave(place);
       // Nobody is there any more to take a job: claiming one now would only cost it a lease time.

@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock.ts';
 import type { Job } from '../../job/job.ts';
 import type { ClaimRequest } from '../../store/claim.ts';
 import type { ReceiveRequest } from '../transport.ts';
@@ -8,6 +7,8 @@ import type { Waiter } from './wake-ups.ts';
 /** A claim that begins to wait. */
 export interface Wait {
   asked: ReceiveRequest;
+  /** The claim as of now. */
+  toClaim(asked: ReceiveRequest): ClaimRequest;
   /** Aborted when nobody is there any more to take a job. */
   signal: AbortSignal;
   woken: Waiter;
@@ -23,15 +24,10 @@ export interface Handed {
 
 /** The claims that have looked, found nothing and wait, in the order in which they came. */
 export class WaitingClaims {
-  readonly #clock: Clock;
   readonly #waiting = new Set<Place>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
   enter(wait: Wait): Place {
-    const place = new Place(wait, this.#clock);
+    const place = new Place(wait);
     this.#waiting.add(place);
     return place;
   }
@@ -57,17 +53,14 @@ export class WaitingClaims {
 export class Place implements WaitingClaim {
   handed: Handed | undefined;
   readonly #wait: Wait;
-  readonly #clock: Clock;
   #next: Waiter | undefined;
 
-  constructor(wait: Wait, clock: Clock) {
+  constructor(wait: Wait) {
     this.#wait = wait;
-    this.#clock = clock;
   }
 
   get request(): ClaimRequest {
-    const { tenant, queues, max: limit, claim } = this.#wait.asked;
-    return { tenant, queues, limit, ...claim, now: this.#clock.now() };
+    return this.#wait.toClaim(this.#wait.asked);
   }
 
   /** A wait that was given up in this turn has not left yet. */
