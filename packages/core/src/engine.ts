@@ -183,7 +183,7 @@ export function engine(options: EngineOptions): Waybill {
         return follow({ log: store.events, clock, written }, { ...query, signal });
       },
     },
-    health: () => checkHealth(store, transport),
+    health: () => checkHealth(store, transport, resolved.maintenance ? maintenance.health() : undefined),
     close: () => {
       closed ??= close();
       return closed;

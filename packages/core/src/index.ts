@@ -25,6 +25,7 @@ export type { ErrorInput, Outcome } from './job/outcome.ts';
 export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-policy.ts';
 export type { Json, JsonObject } from './json.ts';
 export { type Logger, silentLogger } from './logger.ts';
+export type { FailingItem } from './maintenance/failing-items.ts';
 export type { EngineOptions, RetentionOptions } from './options.ts';
 export { Places } from './places.ts';
 export { Roster } from './roster.ts';
@@ -78,6 +79,7 @@ export {
 } from './store/queues.ts';
 export type * from './store/reports.ts';
 export type * from './store/store.ts';
+export { readEach, type UnreadableRow } from './store/unreadable.ts';
 export type { StoreWithin, Transaction } from './store/within.ts';
 export {
   WORKER_DIRECTIVES,

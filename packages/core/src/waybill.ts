@@ -5,6 +5,7 @@ import type { Outcome } from './job/outcome.ts';
 import type { Progress, Report } from './job/progress.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { LimitRule } from './limits/limit.ts';
+import type { FailingItem } from './maintenance/failing-items.ts';
 import type { CronRecord, MisfirePolicy, OverlapPolicy } from './store/crons.ts';
 import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
 import type { LimitInfo } from './store/limits.ts';
@@ -274,6 +275,19 @@ export interface Health {
   store: Pulse;
   /** What carries the hints, where it is something beside the store. */
   transport?: Pulse;
+  /** Absent where nobody does maintenance in the process that was asked. */
+  maintenance?: MaintenanceHealth;
+}
+
+/** Whether the sweep and the pruning of this process get on. */
+export interface MaintenanceHealth {
+  status: 'ok' | 'failing';
+  /** Jobs and crons that could not be dealt with and were put off. */
+  failing: number;
+  /** The first few of them. */
+  items: readonly FailingItem[];
+  /** Why a whole round failed, where one did. */
+  reason?: string;
 }
 
 /** Whether something answers that the engine stands on. */

@@ -1,12 +1,13 @@
-import type { CronRecord, DueAnswer, DueQuery, Job } from '@waybill/core';
+import { type CronRecord, type DueAnswer, type DueQuery, type Job, readEach, type UnreadableRow } from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, atMost, equals, more } from './conditions.ts';
 import { cronOf } from './crons.ts';
 import { inParallel } from './database.ts';
-import { type Item, keyOf } from './items.ts';
+import { type Item, keyOf, partsOfKey } from './items.ts';
 import { duePartition, partsOf } from './keys.ts';
 import { admit } from './limits.ts';
-import { readRows, toJobs } from './read.ts';
+import { readRows, withSides } from './read.ts';
+import { fromItem } from './rows.ts';
 import { finishBatch } from './staging.ts';
 
 /** Alarms looked at by one call, as a multiple of what is asked for: crons, limits and jobs share the index. */
@@ -36,6 +37,7 @@ export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnsw
     jobs: jobs.due,
     crons: crons.due,
     admitted,
+    unreadable: [...jobs.unreadable, ...crons.unreadable],
     nextAt: moments.length === 0 ? null : Math.min(...moments),
   };
 }
@@ -54,6 +56,7 @@ interface Come<T> {
   due: T[];
   /** The moment of the first that was not answered. */
   next: number | null;
+  unreadable: UnreadableRow[];
 }
 
 async function dueJobs(base: Base, rung: readonly Item[], now: number, limit: number): Promise<Come<Job>> {
@@ -63,8 +66,12 @@ async function dueJobs(base: Base, rung: readonly Item[], now: number, limit: nu
   await inParallel(early, (row) => moveAlarm(base, row));
   const come = alive.filter((row) => row['nx'] !== undefined && (row['nx'] as number) <= now).sort(byMoment);
   const moments = [...come.slice(limit, limit + 1), ...early].map((row) => row['nx'] as number);
-  const jobs = (await toJobs(base, come.slice(0, limit))).filter((job) => job !== null);
-  return { due: jobs, next: moments.length === 0 ? null : Math.min(...moments) };
+  const whole = await withSides(base, come.slice(0, limit));
+  const { read, unreadable } = readEach(whole, fromItem, (item) => {
+    const [tenant, id] = partsOf(keyOf(item).pk) as [string, string];
+    return { kind: 'job', tenant, id };
+  });
+  return { due: read, next: moments.length === 0 ? null : Math.min(...moments), unreadable };
 }
 
 const byMoment = (a: Item, b: Item): number => (a['nx'] as number) - (b['nx'] as number);
@@ -77,11 +84,15 @@ async function moveAlarm(base: Base, row: Item): Promise<void> {
 
 async function dueCrons(base: Base, rung: readonly Item[], now: number, limit: number): Promise<Come<CronRecord>> {
   const items = await base.db.getAll(rung.filter((entry) => kindOf(entry) === 'C').map(keyOf));
-  const crons = items.filter((item) => item !== undefined).map(cronOf);
+  const found = items.filter((item) => item !== undefined);
+  const { read: crons, unreadable } = readEach(found, cronOf, (item) => {
+    const [tenant, name] = partsOfKey(item);
+    return { kind: 'cron', tenant, id: name };
+  });
   const waiting = crons.filter((cron) => cron.enabled && cron.nextAt !== null).sort((a, b) => a.nextAt! - b.nextAt!);
   const come = waiting.filter((cron) => cron.nextAt! <= now);
   const moments = waiting.filter((cron) => !come.slice(0, limit).includes(cron)).map((cron) => cron.nextAt!);
-  return { due: come.slice(0, limit), next: moments.length === 0 ? null : Math.min(...moments) };
+  return { due: come.slice(0, limit), next: moments.length === 0 ? null : Math.min(...moments), unreadable };
 }
 
 /** When the next one rings. The few first are looked at, since an early alarm would cut short everybody's sleep. */

@@ -35,20 +35,22 @@ export async function readJobs(base: Base, keys: readonly JobKey[]): Promise<(Jo
 }
 
 export async function toJobs(base: Base, rows: readonly (Item | undefined)[]): Promise<(Job | null)[]> {
+  const items = await withSides(base, rows);
+  return items.map((item) => (item ? fromItem(item) : null));
+}
+
+/** Rows joined by their large fields, which stand beside them. */
+export async function withSides<T extends Item | undefined>(base: Base, rows: readonly T[]): Promise<T[]> {
   const wanted = rows.map((row) => (row ? sideKeysOf(row) : []));
   const flat = wanted.flat();
-  const sides = flat.length === 0 ? [] : await base.db.getAll(flat);
-  const found = new Map(flat.map((key, index) => [key, sides[index]]));
+  const read = flat.length === 0 ? [] : await base.db.getAll(flat);
+  const found = new Map(flat.map((key, index) => [key, read[index]]));
   return rows.map((row, index) => {
-    if (!row) return null;
+    if (!row) return row;
     const own = wanted[index]!.map((key) => found.get(key));
     // Between the two reads a row and its large fields may have been replaced together; what is left is the row.
-    return fromItem(
-      joinSides(
-        row,
-        own.filter((side) => side !== undefined),
-      ),
-    );
+    const sides = own.filter((side) => side !== undefined);
+    return joinSides(row, sides) as T;
   });
 }
 

@@ -87,3 +87,15 @@ test('asks for the job in its own tenant, and leaves alone what is none of ours'
   expect(keys).toEqual([`${folderOf({ tenant: 'acme', id })}args-1`, 'jobs/README']);
   expect(await blobs.get('other/args-1')).not.toBeNull();
 });
+
+test('A1: a blob that cannot be removed is told of, and keeps no other', async () => {
+  const { store, blobs, put, left } = await open();
+  for (const n of [1, 2, 3]) await put(idOf(n), 'args-1');
+  const deletePrefix: typeof blobs.deletePrefix = async (prefix) => {
+    if (prefix.includes(idOf(2))) throw new Error('operation not permitted');
+    await blobs.deletePrefix(prefix);
+  };
+  const sweep = new BlobSweep(store, { ...blobs, deletePrefix });
+  await expect(sweep.round(DAY_MS, never)).rejects.toThrow('operation not permitted');
+  expect(await left()).toEqual([idOf(2)]);
+});

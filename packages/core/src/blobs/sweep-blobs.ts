@@ -7,6 +7,8 @@ const PAGE = 500;
 const MOST_PAGES = 20;
 /** Younger blobs may belong to a row that is only now being written. */
 const GRACE_MS = 60 * 60_000;
+/** Folders that may fail to go in one round before it is given up. */
+const MOST_FAILURES = 10;
 
 /**
  * Removes the blobs of jobs that are gone, however they went: pruned, expired, dropped with a partition, kept by no
@@ -28,14 +30,16 @@ export class BlobSweep {
   async round(eventsMs: number, signal: AbortSignal): Promise<number> {
     const before = this.#store.clock.now() - Math.max(eventsMs, GRACE_MS);
     let cleared = 0;
+    const failures: unknown[] = [];
     for (let pages = 0; pages < MOST_PAGES && !signal.aborted; pages += 1) {
       const page = await this.#page();
       const old = [...page.folders.values()].filter(({ putAt }) => putAt < before);
-      cleared += await this.#clear(old);
+      cleared += await this.#clear(old, failures);
       // Ids begin with the time they were made at: behind a page of young blobs there are hardly older ones.
       this.#after = page.isLast || old.length === 0 ? undefined : page.end;
       if (this.#after === undefined) break;
     }
+    if (failures.length > 0) throw failures[0];
     return cleared;
   }
 
@@ -62,12 +66,20 @@ export class BlobSweep {
     return { folders, end, isLast };
   }
 
-  async #clear(old: readonly BlobInfo[]): Promise<number> {
+  async #clear(old: readonly BlobInfo[], failures: unknown[]): Promise<number> {
     if (old.length === 0) return 0;
     const owners = old.map(({ key }) => ownerOf(key)!);
     const rows = await this.#store.get(owners);
     const gone = owners.filter((_, index) => rows[index] === null);
-    for (const owner of gone) await this.#blobs.deletePrefix(folderOf(owner));
+    for (const owner of gone) {
+      try {
+        await this.#blobs.deletePrefix(folderOf(owner));
+      } catch (error) {
+        // One that cannot be removed does not keep the others; many tell of a blob store that is away.
+        failures.push(error);
+        if (failures.length >= MOST_FAILURES) throw error;
+      }
+    }
     return gone.length;
   }
 }

@@ -1,4 +1,5 @@
 import { WaybillError } from '../errors.ts';
+import { apart } from './apart.ts';
 
 export interface GroupCommitOptions<In, Out> {
   /** Runs one batch; answers per item, in order. May be called again with items whose outcome is unknown. */
@@ -109,21 +110,14 @@ export class GroupCommit<In, Out> {
   }
 
   /** An unexpected error halves the batch until the item that causes it fails alone. */
-  async #execute(batch: Waiting<In, Out>[]): Promise<void> {
-    try {
-      const answers = await this.#tryFlush(batch.map(({ item }) => item));
-      batch.forEach(({ resolve }, index) => {
+  #execute(batch: readonly Waiting<In, Out>[]): Promise<void> {
+    const run = async (part: readonly Waiting<In, Out>[]): Promise<void> => {
+      const answers = await this.#tryFlush(part.map(({ item }) => item));
+      part.forEach(({ resolve }, index) => {
         resolve(answers[index]!);
       });
-    } catch (error) {
-      if (batch.length === 1 || isTransient(error)) {
-        for (const { reject } of batch) reject(error);
-        return;
-      }
-      const middle = Math.ceil(batch.length / 2);
-      await this.#execute(batch.slice(0, middle));
-      await this.#execute(batch.slice(middle));
-    }
+    };
+    return apart(batch, run, { isShared: isTransient, onFailed: ({ reject }, error) => reject(error) });
   }
 
   /** Whether the failed try took effect is unknown, but every operation of a store may be repeated. */

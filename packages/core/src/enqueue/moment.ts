@@ -1,11 +1,9 @@
 import type { Fields } from '../check.ts';
 import { parseDuration } from '../duration.ts';
 import { invalidField } from '../errors.ts';
+import { LATEST_MOMENT } from '../job/rank.ts';
 
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
-
-/** Later moments are refused: sequence numbers made from them would not fit a safe integer. */
-const LATEST = Date.UTC(2250, 0, 1);
 
 /** A point in time: RFC 3339, or `+PT2S` counted from now. Null when absent. */
 export function readMoment(fields: Fields, key: string, now: number): number | null {
@@ -15,7 +13,8 @@ export function readMoment(fields: Fields, key: string, now: number): number | n
   if (moment === undefined) {
     throw invalidField(fields.name(key), 'must be an RFC 3339 time like 2030-01-31T12:00:00Z, or +PT5M from now.');
   }
-  if (moment < 0 || moment > LATEST) throw invalidField(fields.name(key), 'must lie between the years 1970 and 2250.');
+  if (moment < 0 || moment > LATEST_MOMENT)
+    throw invalidField(fields.name(key), 'must lie between the years 1970 and 2250.');
   return moment;
 }
 

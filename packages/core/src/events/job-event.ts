@@ -16,6 +16,7 @@ export const JOB_EVENT_TYPES = [
   'job.discarded',
   'job.expired',
   'job.replayed',
+  'job.maintenance_failed',
   'job.progress',
 ] as const;
 

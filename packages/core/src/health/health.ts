@@ -2,18 +2,27 @@ import type { Clock } from '../clock.ts';
 import { WaybillError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { Health, Pulse } from '../waybill.ts';
+import type { Health, MaintenanceHealth, Pulse } from '../waybill.ts';
 
 /** Asks the store, and what carries the hints, for a sign of life. Never throws: a check that fails is an answer. */
-export async function checkHealth(store: Store, transport?: Transport): Promise<Health> {
+export async function checkHealth(
+  store: Store,
+  transport?: Transport,
+  maintenance?: MaintenanceHealth,
+): Promise<Health> {
   const { clock } = store;
   const ping = transport?.ping?.bind(transport);
   const [inStore, inTransport] = await Promise.all([
     feel(clock, store.capabilities.name, () => store.ping()),
     transport && ping && feel(clock, transport.capabilities.name, ping),
   ]);
-  const isWell = inStore.status === 'ok' && (inTransport?.status ?? 'ok') === 'ok';
-  return { status: isWell ? 'ok' : 'degraded', store: inStore, ...(inTransport && { transport: inTransport }) };
+  const isWell = [inStore, inTransport, maintenance].every((part) => (part?.status ?? 'ok') === 'ok');
+  return {
+    status: isWell ? 'ok' : 'degraded',
+    store: inStore,
+    ...(inTransport && { transport: inTransport }),
+    ...(maintenance && { maintenance }),
+  };
 }
 
 async function feel(clock: Clock, name: string, ping: () => Promise<void>): Promise<Pulse> {

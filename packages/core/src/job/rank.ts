@@ -24,6 +24,13 @@ export function rankFor(job: Pick<Job, 'state' | 'priority' | 'seq' | 'limitKey'
 /** Sequence numbers per millisecond; the rest of the number is time. */
 const SEQ_PER_MS = 1000;
 
+/** No row waits for a later moment: the sequence number made from it would not fit a safe integer. */
+export const LATEST_MOMENT = Date.UTC(2250, 0, 1);
+
+/** A moment that a row may wait for, whatever arithmetic it comes from: not before now, and never NaN. */
+export const boundedMoment = (moment: number, now: number): number =>
+  moment > now ? Math.min(moment, LATEST_MOMENT) : now;
+
 /**
  * Where a job stands that becomes available at a planned time: by that time, keeping its old place among those due in
  * the same millisecond. Pure, so that every server computes the same rank.

@@ -52,8 +52,11 @@ export function retryDelayMs(policy: RetryPolicy, failures: number, chance: numb
   return Math.round(policy.jitter ? capped * (0.5 + chance) : capped);
 }
 
+/** May be infinite, which the cap bounds. */
 function rawDelayMs(policy: RetryPolicy, n: number): number {
   const initial = readDuration(policy.initial_interval);
+  // The factor grows beyond every number, and nothing times infinity is not a number.
+  if (initial === 0) return 0;
   switch (policy.backoff_strategy) {
     case 'exponential':
       return initial * policy.backoff_coefficient ** (n - 1);

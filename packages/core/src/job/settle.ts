@@ -4,7 +4,7 @@ import { finish, RUN_OVER } from './finish.ts';
 import { chanceOf } from './jitter.ts';
 import { type Job, type JobError, MAX_ERRORS_KEPT, type OutcomeKind } from './job.ts';
 import type { ErrorInput, Outcome } from './outcome.ts';
-import { seqAt } from './rank.ts';
+import { boundedMoment, seqAt } from './rank.ts';
 import { isFinal, type RetryPolicy, resolveRetry, retryDelayMs } from './retry-policy.ts';
 
 /** An active run has come to an end. */
@@ -17,7 +17,7 @@ export function settle(job: Job, outcome: Outcome, now: number): Transition {
     case 'failed':
       return fail(job, 'failed', outcome.error, now);
     case 'snoozed': {
-      const until = Math.max(outcome.until, now);
+      const until = boundedMoment(outcome.until, now);
       const patch = { ...RUN_OVER, ...waiting(job, until), outcome: 'snoozed', attempt: unspent(job) } as const;
       return evolve(job, patch, [['job.snoozed', { until: new Date(until).toISOString() }]], now);
     }
@@ -56,15 +56,16 @@ export function fail(job: Job, kind: OutcomeKind, input: ErrorInput, now: number
   const policy = resolveRetry(job.spec.retry);
   const error = errorOf(job, input, now);
   if (isFinal(policy, error) || isSpent(job)) return giveUp(job, kind, error, keeps(policy), now);
-  const delay = retryDelayMs(policy, job.attempt, chanceOf(job.id, job.run));
+  const until = boundedMoment(now + retryDelayMs(policy, job.attempt, chanceOf(job.id, job.run)), now);
+  const delay = until - now;
   const patch = {
     ...RUN_OVER,
-    ...waiting(job, now + delay),
+    ...waiting(job, until),
     outcome: kind,
     retryDelayMs: delay,
     errors: withError(job, error),
   };
-  const next = { next_retry_at: new Date(now + delay).toISOString(), delay_ms: delay, max_attempts: job.maxAttempts };
+  const next = { next_retry_at: new Date(until).toISOString(), delay_ms: delay, max_attempts: job.maxAttempts };
   return evolve(
     job,
     patch,

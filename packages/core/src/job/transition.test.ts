@@ -37,6 +37,8 @@ const LEADS_TO: [name: string, command: Command, now: number, to: Partial<Record
   ['activate', { do: 'activate' }, NOW, { pending: 'available' }],
   ['replay', { do: 'replay' }, NOW, { discarded: 'available' }],
   ['forget', { do: 'forget' }, NOW, {}],
+  // A run that is under way keeps its version, which its worker counts on.
+  ['put off', { do: 'put_off', until: LATER, reason: 'no' }, NOW, { scheduled: 'scheduled', retryable: 'retryable' }],
   ['tick before anything is due', { do: 'tick' }, NOW, {}],
   [
     'tick when everything is due',
@@ -53,6 +55,13 @@ const MATRIX = LEADS_TO.flatMap(([name, command, now, to]) =>
 describe('transition', () => {
   it.each(MATRIX)('%s: %s -> %s', (_, state, expected, command, now) => {
     expect(transition(aJobIn(state), command, now)?.job.state ?? 'refused').toBe(expected);
+  });
+
+  it('put off: the row is looked at later, and its event says why', () => {
+    const { job, events } = transition(aJobIn('scheduled'), { do: 'put_off', until: LATER, reason: 'no' }, NOW)!;
+    expect(job).toMatchObject({ state: 'scheduled', nextAt: LATER });
+    expect(events).toMatchObject([{ type: 'job.maintenance_failed', sequence: job.version, data: { reason: 'no' } }]);
+    expect(transition(job, { do: 'tick' }, LATER)!.job).toMatchObject({ state: 'available' });
   });
 
   it.each(['scheduled', 'available', 'retryable'] as const)('tick: an expired job that is %s is discarded', (state) => {

@@ -2,6 +2,7 @@ import { evolve, type Transition } from './evolve.ts';
 import { finish } from './finish.ts';
 import { isFinished, type Job } from './job.ts';
 import type { Outcome } from './outcome.ts';
+import { boundedMoment } from './rank.ts';
 import { isPast, settle, timeOut } from './settle.ts';
 import { tick } from './tick.ts';
 
@@ -16,6 +17,7 @@ export type Command =
   | { do: 'advanced' }
   | { do: 'reinstate' }
   | { do: 'look' }
+  | { do: 'put_off'; until: number; reason: string }
   | { do: 'tick' };
 
 /**
@@ -46,6 +48,8 @@ export function transition(job: Job, command: Command, now: number): Transition 
       return job.state === 'cancelled' ? reinstate(job, now) : null;
     case 'tick':
       return tick(job, now);
+    case 'put_off':
+      return putOff(job, command, now);
   }
 }
 
@@ -130,4 +134,16 @@ function replay(job: Job, now: number): Transition {
 function reinstate(job: Job, now: number): Transition {
   const cleared = { outcome: null, finishedAt: null, advancePending: false } as const;
   return evolve(job, { state: 'pending', ...cleared }, [['job.pending']], now);
+}
+
+/**
+ * The engine could not do what was due for this row, and will look again later. Not while a run is under way: its worker
+ * writes the whole row when it settles, and counts on nobody else having written an event.
+ */
+function putOff(job: Job, { until, reason }: Extract<Command, { do: 'put_off' }>, now: number): Transition | null {
+  if (job.nextAt === null || job.state === 'active') return null;
+  const nextAt = boundedMoment(until, now);
+  const told = { reason, next_try_at: new Date(nextAt).toISOString() };
+  const { job: after, events } = evolve(job, {}, [['job.maintenance_failed', told]], now);
+  return { job: { ...after, nextAt }, events };
 }

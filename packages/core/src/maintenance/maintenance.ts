@@ -1,12 +1,16 @@
 import type { BlobSweep } from '../blobs/sweep-blobs.ts';
 import type { Job } from '../job/job.ts';
 import type { ResolvedOptions } from '../options.ts';
+import type { MaintenanceHealth } from '../waybill.ts';
+import { FailingItems, reasonOf } from './failing-items.ts';
 import { JumpWatch } from './jump-watch.ts';
 import { pruneAll } from './prune.ts';
 import { type Makers, sweepOnce } from './sweep.ts';
 
 /** After a failed round the next one waits this long, so that a store in trouble is not hammered. */
 const AFTER_ERROR_MS = 1_000;
+/** Failing items that health names; the others are counted. */
+const MOST_NAMED = 10;
 
 export interface SweepListener {
   /** Clears away what no row refers to any more, where payloads are kept outside of the rows. */
@@ -20,7 +24,10 @@ export class Maintenance {
   readonly #options: ResolvedOptions;
   readonly #listener: SweepListener;
   readonly #make: Makers;
+  readonly #failing: FailingItems;
   readonly #stopping = new AbortController();
+  /** What failed as a whole and has not succeeded since, with its reason. */
+  readonly #failedRounds = new Map<string, string>();
   /** The earliest moment asked for since the current sweep began. */
   #earliest = Number.POSITIVE_INFINITY;
   #sleepingUntil = Number.NEGATIVE_INFINITY;
@@ -31,6 +38,7 @@ export class Maintenance {
     this.#options = options;
     this.#make = make;
     this.#listener = listener;
+    this.#failing = new FailingItems(options.clock, options.logger);
   }
 
   start(): void {
@@ -42,6 +50,18 @@ export class Maintenance {
     if (nextAt === null || nextAt >= this.#earliest) return;
     this.#earliest = nextAt;
     if (nextAt < this.#sleepingUntil) this.#wake.abort();
+  }
+
+  health(): MaintenanceHealth {
+    const items = this.#failing.list();
+    const isWell = items.length === 0 && this.#failedRounds.size === 0;
+    const reasons = [...this.#failedRounds].map(([what, reason]) => `${what}: ${reason}`);
+    return {
+      status: isWell ? 'ok' : 'failing',
+      failing: items.length,
+      items: items.slice(0, MOST_NAMED),
+      ...(reasons.length > 0 && { reason: reasons.join(' ') }),
+    };
   }
 
   async stop(): Promise<void> {
@@ -61,16 +81,14 @@ export class Maintenance {
 
   /** Answers when the next row is due. */
   async #sweep(jumps: JumpWatch): Promise<number> {
-    const { store, clock, logger } = this.#options;
-    try {
-      const { changed, unclaimed, nextAt, more } = await sweepOnce(store, jumps, this.#make);
-      if (changed.length > 0) this.#listener.onChanged(changed);
-      if (unclaimed.length > 0) this.#listener.onUnclaimed(unclaimed);
-      return more ? clock.now() : (nextAt ?? Number.POSITIVE_INFINITY);
-    } catch (error) {
-      if (!this.#stopping.signal.aborted) logger.warn({ err: error }, 'A sweep failed and will be repeated.');
-      return clock.now() + AFTER_ERROR_MS;
-    }
+    const { store, clock } = this.#options;
+    const parts = { store, make: this.#make, failing: this.#failing };
+    const swept = await this.#round('Sweeping', () => sweepOnce(parts, jumps));
+    if (swept === undefined) return clock.now() + AFTER_ERROR_MS;
+    const { changed, unclaimed, nextAt, more } = swept;
+    if (changed.length > 0) this.#listener.onChanged(changed);
+    if (unclaimed.length > 0) this.#listener.onUnclaimed(unclaimed);
+    return more ? clock.now() : (nextAt ?? Number.POSITIVE_INFINITY);
   }
 
   async #sleepUntil(moment: number): Promise<void> {
@@ -84,15 +102,27 @@ export class Maintenance {
   }
 
   async #pruneLoop(): Promise<void> {
-    const { store, clock, logger, retention } = this.#options;
-    while (!this.#stopping.signal.aborted) {
-      try {
-        await pruneAll(store, retention, this.#stopping.signal);
-        await this.#listener.blobs?.round(retention.eventsMs, this.#stopping.signal);
-      } catch (error) {
-        if (!this.#stopping.signal.aborted) logger.warn({ err: error }, 'Pruning failed and will be repeated.');
-      }
-      await clock.sleep(retention.everyMs, this.#stopping.signal);
+    const { store, clock, retention } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await this.#round('Pruning', () => pruneAll(store, retention, signal));
+      const { blobs } = this.#listener;
+      if (blobs) await this.#round('Removing blobs', () => blobs.round(retention.eventsMs, signal));
+      await clock.sleep(retention.everyMs, signal);
+    }
+  }
+
+  /** Never rejects: a round that fails is repeated by its loop, and told meanwhile. */
+  async #round<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const answer = await work();
+      this.#failedRounds.delete(what);
+      return answer;
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return undefined;
+      this.#failedRounds.set(what, reasonOf(error));
+      this.#options.logger.warn({ err: error }, `${what} failed and will be repeated.`);
+      return undefined;
     }
   }
 }

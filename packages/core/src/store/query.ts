@@ -1,5 +1,6 @@
 import type { Job, JobState } from '../job/job.ts';
 import type { CronRecord } from './crons.ts';
+import type { UnreadableRow } from './unreadable.ts';
 
 export interface JobKey {
   tenant: string;
@@ -53,6 +54,8 @@ export interface DueAnswer {
   crons: CronRecord[];
   /** Jobs that the store itself has made claimable by this call. */
   admitted: Job[];
+  /** Rows that are due and cannot be read. They stay as they are: a newer version may be able to read them. */
+  unreadable: UnreadableRow[];
   /**
    * When to look again, whatever for, so that the sweep knows how long it may sleep; null: nothing waits. It has come
    * already when more was due than `limit`.

@@ -1,4 +1,4 @@
-import type { DueAnswer, DueQuery, Job } from '@waybill/core';
+import { type DueAnswer, type DueQuery, type Job, readEach } from '@waybill/core';
 import type { Base } from './base.ts';
 import { type CronCells, cronOf } from './crons.ts';
 import { LimitBook } from './limit-book.ts';
@@ -9,7 +9,7 @@ export async function due(base: Base, query: DueQuery): Promise<DueAnswer> {
   const [row] = await base.link.query<[number | null]>(base.sql['due-at']);
   const [nextAt] = row!;
   if (nextAt !== null && nextAt <= query.now) return allDue(base, query);
-  return { jobs: [], crons: [], admitted: [], nextAt };
+  return { jobs: [], crons: [], admitted: [], unreadable: [], nextAt };
 }
 
 /** First lets in what a rate held up and opens bundles that are over, so that all is answered as it is then. */
@@ -22,7 +22,10 @@ async function allDue(base: Base, { now, limit }: DueQuery): Promise<DueAnswer> 
   const [moments] = await link.query<(number | null)[]>(sql['due-after'], [rows.length, crons.length]);
   const later = moments!.filter((moment) => moment !== null);
   const nextAt = later.length === 0 ? null : Math.min(...later);
-  return { jobs: rows.map(fromRow), crons: crons.map(cronOf), admitted, nextAt };
+  const jobs = readEach(rows, fromRow, ([tenant, id]) => ({ kind: 'job', tenant, id }));
+  const ticks = readEach(crons, cronOf, ([tenant, name]) => ({ kind: 'cron', tenant, id: name }));
+  const unreadable = [...jobs.unreadable, ...ticks.unreadable];
+  return { jobs: jobs.read, crons: ticks.read, admitted, unreadable, nextAt };
 }
 
 async function admitDue(base: Base, now: number, limit: number): Promise<Job[]> {

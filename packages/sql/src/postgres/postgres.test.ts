@@ -24,7 +24,17 @@ async function open(options: PostgresStoreOptions = {}): Promise<StoreUnderTest>
     await execute(url, EMPTY_ALL.replaceAll('{schema}', schema));
     emptied.push(schema);
   };
-  return { store, clock, close };
+  const spoil = async (table: string, column: string, tenant: string, key: string, value: string): Promise<void> => {
+    await execute(url, `update "${schema}".${table} set ${column} = '{' where tenant = $1 and ${key} = $2`, [
+      tenant,
+      value,
+    ]);
+  };
+  const damage: StoreUnderTest['damage'] = {
+    job: ({ tenant, id }) => spoil('job_bodies', 'spec', tenant, 'id', id),
+    cron: ({ tenant, name }) => spoil('crons', 'template', tenant, 'name', name),
+  };
+  return { store, clock, damage, close };
 }
 
 afterAll(async () => {

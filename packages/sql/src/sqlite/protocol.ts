@@ -2,6 +2,7 @@ import type {
   ClaimByIdRequest,
   ClaimRequest,
   CronRecord,
+  DueAnswer,
   DueQuery,
   Edge,
   EventPage,
@@ -116,7 +117,7 @@ export interface Calls {
   opensAt(input: OpeningQuery): number | null;
   apply(input: { changes: (ChangeMessage | EndMessage)[]; at: number; now: number }): ApplyReply[];
   extend(input: readonly ExtendRequest[]): ExtendAnswer[];
-  due(input: DueQuery): { rows: Row[]; crons: CronRecord[]; admitted: Row[]; nextAt: number | null };
+  due(input: DueQuery): Omit<DueAnswer, 'jobs' | 'admitted'> & { rows: Row[]; admitted: Row[] };
   prune(input: PruneRequest): PruneAnswer;
   readEvents(input: EventQuery): EventPage;
   endOfEvents(input: null): string;

@@ -22,6 +22,7 @@ export const QUERY_NAMES = [
   'data-version',
   'due',
   'due-after',
+  'due-keys',
   'edges-meet',
   'extend-job',
   'finish-by-lease',

@@ -1,18 +1,32 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { JobKey } from '@waybill/core';
 import { type StoreUnderTest, TestClock, testStore, testStoreAgainstModel } from '@waybill/core/testing';
 import { sqliteStore } from './store.ts';
 
 async function inFile(): Promise<StoreUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), 'waybill-sqlite-'));
   const clock = new TestClock();
-  const store = await sqliteStore({ path: join(folder, 'waybill.db'), clock });
+  const path = join(folder, 'waybill.db');
+  const store = await sqliteStore({ path, clock });
   const close = async () => {
     await store.close();
     rmSync(folder, { recursive: true });
   };
-  return { store, clock, close };
+  const run = async (sql: string, ...values: string[]): Promise<void> => {
+    const db = new DatabaseSync(path);
+    db.prepare(sql).run(...values);
+    db.close();
+  };
+  const damage = {
+    // More than a number of JavaScript holds: the statement that reads it fails as a whole.
+    job: ({ tenant, id }: JobKey) => run(`update jobs set seq = 1 << 60 where tenant = ? and id = ?`, tenant, id),
+    cron: ({ tenant, name }: { tenant: string; name: string }) =>
+      run(`update crons set template = '{' where tenant = ? and name = ?`, tenant, name),
+  };
+  return { store, clock, damage, close };
 }
 
 async function inMemory(): Promise<StoreUnderTest> {

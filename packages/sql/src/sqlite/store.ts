@@ -29,6 +29,7 @@ import {
   type PruneRequest,
   type QueueStore,
   type ReportStore,
+  readEach,
   type Store,
   type StoreCapabilities,
   silentLogger,
@@ -179,8 +180,16 @@ class SqliteStore implements Store {
   }
 
   async due(query: DueQuery): Promise<DueAnswer> {
-    const { rows, admitted, ...answer } = await this.#link.call('due', query);
-    return { ...answer, jobs: rows.map(fromRow), admitted: admitted.map(fromRow) };
+    const { rows, admitted, unreadable, ...answer } = await this.#link.call('due', query);
+    const [due, letIn] = [rows, admitted].map((some) =>
+      readEach(some, fromRow, ([tenant, id]) => ({ kind: 'job', tenant, id })),
+    );
+    return {
+      ...answer,
+      jobs: due!.read,
+      admitted: letIn!.read,
+      unreadable: [...unreadable, ...due!.unreadable, ...letIn!.unreadable],
+    };
   }
 
   prune(request: PruneRequest): Promise<PruneAnswer> {

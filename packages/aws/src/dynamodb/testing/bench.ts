@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteTableCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { type StoreFactory, type StoreUnderTest, TestClock } from '@waybill/core/testing';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { hasJava, type LocalDynamo, localClient, startLocalDynamo } from '../../testing/local-dynamo.ts';
+import type { Key } from '../items.ts';
+import { cronKey, jobKey } from '../keys.ts';
 import type { Client } from '../sdk.ts';
 import type { DynamoOptions } from '../settings.ts';
 import { type DynamoStore, dynamoStore } from '../store.ts';
@@ -36,7 +38,18 @@ export function useLocalDynamo() {
       await store.close();
       await client!.send(new DeleteTableCommand({ TableName: table }));
     };
-    return { store, clock, close };
+    const spoil = async (key: Key, attribute: string): Promise<void> => {
+      const Key = { pk: { S: key.pk }, sk: { S: key.sk } };
+      const names = { ExpressionAttributeNames: { '#a': attribute }, ExpressionAttributeValues: { ':v': { S: '{' } } };
+      await client!.send(
+        new UpdateItemCommand({ TableName: table, Key, UpdateExpression: 'set #a = :v', ...names }) as never,
+      );
+    };
+    const damage: StoreUnderTest['damage'] = {
+      job: ({ tenant, id }) => spoil(jobKey(tenant, id), 'sp'),
+      cron: ({ tenant, name }) => spoil(cronKey(tenant, name), 'te'),
+    };
+    return { store, clock, damage, close };
   };
   const factory: StoreFactory = () => open();
   return { open, factory, newTable, client: (): Client => client!, endpoint: (): string => server!.endpoint };

@@ -35,7 +35,8 @@ export function due(state: MemoryState, { now, limit }: DueQuery): DueAnswer {
     limit,
   );
   const moments = [...jobs.later, ...crons.later, ...admissionTimes(state, now)];
-  return { jobs: jobs.due, crons: crons.due, admitted, nextAt: moments.length === 0 ? null : Math.min(...moments) };
+  const nextAt = moments.length === 0 ? null : Math.min(...moments);
+  return { jobs: jobs.due, crons: crons.due, admitted, unreadable: [], nextAt };
 }
 
 /** What is due, earliest first, and the moment of whatever was not answered. */

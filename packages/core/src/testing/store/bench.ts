@@ -19,8 +19,15 @@ import type { TestClock } from '../test-clock.ts';
 export interface StoreUnderTest {
   store: Store;
   clock: TestClock;
+  /** Makes rows unreadable behind the store's back; absent where nothing but the store gets at them. */
+  damage?: Damage;
   /** Called when the test is over, whatever came of it. */
   close(): Promise<void>;
+}
+
+export interface Damage {
+  job(key: JobKey): Promise<void>;
+  cron(key: { tenant: string; name: string }): Promise<void>;
 }
 
 export type StoreFactory = () => StoreUnderTest | Promise<StoreUnderTest>;
@@ -33,7 +40,7 @@ export const benchFor =
   async () => {
     const made = await factory();
     onTestFinished(() => made.close());
-    return new Bench(made.store, made.clock);
+    return new Bench(made);
   };
 
 const BOOM = { code: 'boom', message: 'It broke.' };
@@ -49,10 +56,12 @@ export const newClaimId = (): string => `claim-${++claims}`;
 export class Bench {
   readonly store: Store;
   readonly clock: TestClock;
+  readonly damage: Damage | undefined;
 
-  constructor(store: Store, clock: TestClock) {
+  constructor({ store, clock, damage }: Omit<StoreUnderTest, 'close'>) {
     this.store = store;
     this.clock = clock;
+    this.damage = damage;
   }
 
   get now(): number {

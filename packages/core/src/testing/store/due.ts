@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../job/job.ts';
 import { aCron, type JobOverrides } from '../factories.ts';
-import { type Bench, COMPLETED, FAILED, idsOf, type OpenBench } from './bench.ts';
+import { type Bench, COMPLETED, FAILED, idsOf, type OpenBench, sortedIds } from './bench.ts';
 
-const NOTHING = { jobs: [], crons: [], admitted: [], nextAt: null };
+const NOTHING = { jobs: [], crons: [], admitted: [], unreadable: [], nextAt: null };
 
 const dueIds = async (bench: Bench): Promise<string[]> =>
   idsOf((await bench.store.due({ now: bench.now, limit: 100 })).jobs);
@@ -118,6 +118,27 @@ export function testDue(open: OpenBench): void {
       expect(one).toEqual({ ...NOTHING, crons: [a], nextAt: b.nextAt });
       await bench.command(job, { do: 'cancel' });
       expect((await bench.store.due({ now: bench.now, limit: 9 })).nextAt).toBe(later.nextAt);
+    });
+
+    it('A1: rows that cannot be read are named, and hide no others', async ({ skip }) => {
+      const bench = await open();
+      if (!bench.damage) return skip('the store keeps no rows that could be damaged from outside');
+      const at = { scheduledAt: bench.now + 1000 };
+      const [good, bad, other] = [await bench.add(at), await bench.add(at), await bench.add(at)];
+      const cron = await bench.store.crons.put(aCron({ name: 'good', nextAt: bench.now + 1000 }));
+      await bench.store.crons.put(aCron({ name: 'bad', nextAt: bench.now + 1000 }));
+      await bench.damage.job(bad);
+      await bench.damage.cron({ tenant: '', name: 'bad' });
+      await bench.clock.advance(1000);
+      const due = await bench.store.due({ now: bench.now, limit: 9 });
+      expect(sortedIds(due.jobs)).toEqual(sortedIds([good, other]));
+      expect(due.crons).toEqual([cron]);
+      const named = due.unreadable.map(({ kind, tenant, id }) => ({ kind, tenant, id }));
+      expect(named).toEqual([
+        { kind: 'job', tenant: '', id: bad.id },
+        { kind: 'cron', tenant: '', id: 'bad' },
+      ]);
+      expect(due.nextAt).toBeNull();
     });
 
     it('any number of sweeps at once does what one does', async () => {

@@ -1,0 +1,100 @@
+import type { Clock } from '../clock.ts';
+import { WaybillError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+
+/** Something that the sweep looks after: a job, a cron, or a row that cannot even be read. */
+export interface Item {
+  kind: 'job' | 'cron';
+  tenant: string;
+  /** Id of a job, name of a cron. */
+  id: string;
+}
+
+export interface FailingItem extends Item {
+  reason: string;
+  /** In a row. */
+  failures: number;
+  since: number;
+  nextTryAt: number;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 3_600_000;
+/** Beyond this the oldest are forgotten: they are only tried too early. */
+const MOST_KEPT = 10_000;
+/** An item that was not seen to fail again by then was repaired, ended or removed, here or by another server. */
+const FORGOTTEN_AFTER_MS = 60_000;
+
+interface Kept {
+  failing: FailingItem;
+  pauseMs: number;
+  /** By monotonic time: a clock that is set back must not hold an item for longer. */
+  heldUntil: number;
+}
+
+/**
+ * What the sweep failed to do, so that one bad item neither stops the others nor is tried in every sweep. Each failure
+ * doubles the pause before the next try, up to an hour. Kept in memory: after a restart an item is simply tried again.
+ */
+export class FailingItems {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  /** Whether the item failed a while ago and its next try has not come. */
+  holds(item: Item): boolean {
+    if (this.#kept.size === 0) return false;
+    const kept = this.#kept.get(keyOf(item));
+    return kept !== undefined && kept.heldUntil > this.#clock.monotonic();
+  }
+
+  failed(item: Item, error: unknown): FailingItem {
+    const key = keyOf(item);
+    const now = this.#clock.now();
+    const before = this.#kept.get(key)?.failing;
+    const failures = (before?.failures ?? 0) + 1;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+    const { kind, tenant, id } = item;
+    const times = { failures, since: before?.since ?? now, nextTryAt: now + pauseMs };
+    const failing = { kind, tenant, id, reason: reasonOf(error), ...times };
+    // Put at the end, so that the first in the map is the one that failed longest ago.
+    this.#kept.delete(key);
+    this.#kept.set(key, { failing, pauseMs, heldUntil: this.#clock.monotonic() + pauseMs });
+    if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
+    const fields = { err: error, kind, id, tenant, failures };
+    this.#logger.warn(fields, `Maintenance of a ${kind} failed and was put off by ${pauseMs / 1_000} s.`);
+    return failing;
+  }
+
+  succeeded(item: Item): void {
+    if (this.#kept.size > 0) this.#kept.delete(keyOf(item));
+  }
+
+  /** Forgets what was not seen to fail again although its time had come. */
+  forgetOld(): void {
+    const now = this.#clock.monotonic();
+    for (const [key, { heldUntil, pauseMs }] of this.#kept) {
+      if (now > heldUntil + pauseMs + FORGOTTEN_AFTER_MS) this.#kept.delete(key);
+    }
+  }
+
+  /** The longest failing first. */
+  list(): FailingItem[] {
+    return [...this.#kept.values()].map(({ failing }) => failing).sort((a, b) => a.since - b.since);
+  }
+}
+
+const keyOf = ({ kind, tenant, id }: Item): string => `${kind}\n${tenant}\n${id}`;
+
+/** Whatever else went wrong was not worded for callers, and may hold secrets; the log has it. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof WaybillError ? error.message : 'An unexpected error occurred; the log of the server has it.';

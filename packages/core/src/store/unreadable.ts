@@ -1,0 +1,26 @@
+/** A row whose columns are damaged: a person wrote to the database by hand, or a newer version did. */
+export interface UnreadableRow {
+  kind: 'job' | 'cron';
+  tenant: string;
+  /** Id of the job, name of the cron. */
+  id: string;
+  cause: unknown;
+}
+
+/** Decodes each row by itself, so that one that cannot be read does not hide the others. */
+export function readEach<R, T>(
+  rows: readonly R[],
+  decode: (row: R) => T,
+  nameOf: (row: R) => Omit<UnreadableRow, 'cause'>,
+): { read: T[]; unreadable: UnreadableRow[] } {
+  const read: T[] = [];
+  const unreadable: UnreadableRow[] = [];
+  for (const row of rows) {
+    try {
+      read.push(decode(row));
+    } catch (cause) {
+      unreadable.push({ ...nameOf(row), cause });
+    }
+  }
+  return { read, unreadable };
+}
