@@ -1,4 +1,4 @@
-import type { Health, Pulse, Waybill } from '@waybill/core';
+import type { FailingItem, Health, MaintenanceHealth, Pulse, Waybill } from '@waybill/core';
 import { Calls, type CallsOptions } from './calls.ts';
 import { deadLetters } from './dead-letters.ts';
 import { events } from './events.ts';
@@ -28,7 +28,28 @@ interface WireHealth {
   status: Health['status'];
   backend: WirePulse;
   transport?: WirePulse;
+  maintenance?: WireMaintenance;
 }
+
+interface WireMaintenance extends Omit<MaintenanceHealth, 'items'> {
+  items: {
+    kind: FailingItem['kind'];
+    id: string;
+    reason: string;
+    failures: number;
+    since: string;
+    next_try_at: string;
+  }[];
+}
+
+/** A server does not say whose item fails. */
+const maintenanceFromWire = ({ items, ...rest }: WireMaintenance): MaintenanceHealth => ({
+  ...rest,
+  items: items.map(({ since, next_try_at, ...item }) => ({
+    ...{ ...item, tenant: '' },
+    ...{ since: Date.parse(since), nextTryAt: Date.parse(next_try_at) },
+  })),
+});
 
 const pulseFromWire = ({ type, latency_ms, ...rest }: WirePulse): Pulse => ({
   ...{ ...rest, name: type, latencyMs: latency_ms },
@@ -52,9 +73,11 @@ export function remote(url: string, options: RemoteOptions = {}): Waybill {
     events: events(calls),
     health: async () => {
       // A server whose store is away says so with 503, and that is an answer.
-      const { status, backend, transport } = await calls.call<WireHealth>('GET', '/ojs/v1/health', { accept: 503 });
+      const health = await calls.call<WireHealth>('GET', '/ojs/v1/health', { accept: 503 });
+      const { status, backend, transport, maintenance } = health;
       const carried = transport && { transport: pulseFromWire(transport) };
-      return { status, store: pulseFromWire(backend), ...carried };
+      const kept = maintenance && { maintenance: maintenanceFromWire(maintenance) };
+      return { status, store: pulseFromWire(backend), ...carried, ...kept };
     },
     /** Ends streams and waiting claims, waits for calls under way. The server goes on. */
     close: () => calls.close(),

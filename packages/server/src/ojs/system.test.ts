@@ -69,3 +69,20 @@ test('a closing server is not ready', async () => {
   const { app } = harness();
   expect((await app.request('/ready', {}, { closing: AbortSignal.abort() })).status).toBe(503);
 });
+
+test('A1: a server whose maintenance fails is degraded and ready, and names what it has put off', async () => {
+  const { waybill } = harness();
+  const item = { kind: 'cron', tenant: 'acme', id: 'nightly', reason: 'No.', failures: 3, since: 0, nextTryAt: 1_000 };
+  const health: Waybill['health'] = async () => ({
+    status: 'degraded',
+    store: { name: 'memory', status: 'ok', latencyMs: 1 },
+    maintenance: { status: 'failing', failing: 1, items: [{ ...item, kind: 'cron' }] },
+  });
+  Object.assign(waybill, { health });
+  const { get } = harness({ waybill });
+  const times = { since: '1970-01-01T00:00:00.000Z', next_try_at: '1970-01-01T00:00:01.000Z' };
+  const told = { kind: 'cron', id: 'nightly', reason: 'No.', failures: 3, ...times };
+  const maintenance = { status: 'failing', failing: 1, items: [told] };
+  expect(await get('/health')).toMatchObject({ status: 200, body: { status: 'degraded', maintenance } });
+  expect(await get('/ready')).toMatchObject({ status: 200, body: { status: 'ready', maintenance } });
+});

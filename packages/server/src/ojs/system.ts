@@ -1,4 +1,4 @@
-import type { Pulse, Waybill } from '@waybill/core';
+import type { MaintenanceHealth, Pulse, Waybill } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import type { App } from '../http/env.ts';
 import { OJS_VERSION } from '../http/headers.ts';
@@ -63,10 +63,11 @@ export function systemRoutes(app: App, { waybill, version, testDirectives, clock
 
   for (const path of ['/ojs/v1/health', '/health']) {
     app.get(path, async (c) => {
-      const { status, store, transport } = await waybill.health();
+      const { status, store, transport, maintenance } = await waybill.health();
       const uptime_seconds = Math.floor((clock.monotonic() - begun) / 1_000);
       const carried = transport && { transport: pulseToWire(transport) };
-      const body = { status, version, uptime_seconds, backend: pulseToWire(store), ...carried };
+      const kept = maintenance && { maintenance: maintenanceToWire(maintenance) };
+      const body = { status, version, uptime_seconds, backend: pulseToWire(store), ...carried, ...kept };
       // Without its queues a server still takes jobs, and finds them in the store.
       return answer(c, body, store.status === 'ok' ? 200 : 503);
     });
@@ -74,14 +75,26 @@ export function systemRoutes(app: App, { waybill, version, testDirectives, clock
 
   app.get('/ready', async (c) => {
     if (c.env?.closing?.aborted) return answer(c, { status: 'closing' }, 503);
-    const { status, store, transport } = await waybill.health();
-    if (status === 'ok') return answer(c, { status: 'ready' });
-    const ill = [store, transport].find((pulse) => pulse?.status === 'unhealthy') ?? store;
-    return answer(c, { status: 'unavailable', reason: ill.reason ?? `${ill.name} does not answer.` }, 503);
+    const { store, transport, maintenance } = await waybill.health();
+    const ill = [store, transport].find((pulse) => pulse?.status === 'unhealthy');
+    if (ill) return answer(c, { status: 'unavailable', reason: ill.reason ?? `${ill.name} does not answer.` }, 503);
+    // A bad row is no reason to send requests elsewhere: another server on the same store would meet it too.
+    const kept = maintenance?.status === 'failing' && { maintenance: maintenanceToWire(maintenance) };
+    return answer(c, { status: 'ready', ...kept });
   });
 }
 
 const pulseToWire = ({ name, latencyMs, ...rest }: Pulse) => ({ ...rest, type: name, latency_ms: latencyMs });
+
+/** Without tenants: whoever may ask for health need not know who is served here. */
+const maintenanceToWire = ({ items, ...rest }: MaintenanceHealth) => ({
+  ...rest,
+  items: items.map(({ kind, id, reason, failures, since, nextTryAt }) => ({
+    ...{ kind, id, reason, failures },
+    since: new Date(since).toISOString(),
+    next_try_at: new Date(nextTryAt).toISOString(),
+  })),
+});
 
 async function backendName(waybill: Waybill): Promise<string> {
   return (await waybill.health()).store.name;

@@ -229,7 +229,7 @@ test('wrong usage exits with 2, prints nothing to stdout and says what to do', a
       waybill queues pause --help tells how to use it.
     $ waybill tail --event exploded
     waybill: --event does not know 'exploded'.
-      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, replayed, progress; several with commas.
+      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, replayed, maintenance_failed, progress; several with commas.
     $ waybill jobs list --store redis://localhost
     waybill: The store address 'redis://localhost' cannot be used: 'redis:' is no store that this version knows.
       Use an address like sqlite:./waybill.db, postgres://user@host/database or dynamodb://REGION/TABLE.

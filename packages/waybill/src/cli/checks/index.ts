@@ -1,3 +1,4 @@
+import type { MaintenanceHealth } from '@waybill/core';
 import { dynamoOptions, isDynamo } from '../../connect/dynamo-address.ts';
 import { isPostgres, postgresOptions } from '../../connect/postgres-address.ts';
 import type { Context } from '../context.ts';
@@ -43,24 +44,36 @@ export async function checkStore(context: Context, transport: string): Promise<C
     if (found.status !== 'ok') return [...checks, checkDurability(store)];
   }
   const reached = await checkReach(context);
-  checks.push(reached);
-  if (reached.status !== 'fail') {
+  checks.push(...reached);
+  if (reached.every(({ status }) => status !== 'fail')) {
     if (file !== null) checks.push(await checkSchema(store));
     checks.push(isRemote(store) ? await checkServerClock(context) : await checkClock(context));
   }
   return isRemote(store) ? checks : [...checks, checkDurability(store)];
 }
 
-async function checkReach(context: Context): Promise<Check> {
+async function checkReach(context: Context): Promise<Check[]> {
   const name = 'store';
   try {
     const waybill = await context.connect();
-    const { store, status } = await waybill.health();
+    const { store, transport, maintenance } = await waybill.health();
     const message = `${store.name} answers in ${store.latencyMs} ms`;
-    if (status !== 'ok') return { name, status: 'fail', message: `${store.name} is ${store.status}` };
-    return { name, status: store.latencyMs > SLOW_MS ? 'warn' : 'ok', message };
+    const ill = [store, transport].find((pulse) => pulse?.status === 'unhealthy');
+    if (ill) return [{ name, status: 'fail', message: `${ill.name} is ${ill.status}` }];
+    const reached: Check = { name, status: store.latencyMs > SLOW_MS ? 'warn' : 'ok', message };
+    return maintenance ? [reached, checkMaintenance(maintenance)] : [reached];
   } catch (error) {
     const { message, hint } = refusalOf(error);
-    return { name, status: 'fail', message, ...(hint !== undefined && { hint }) };
+    return [{ name, status: 'fail', message, ...(hint !== undefined && { hint }) }];
   }
+}
+
+/** What the server could not deal with and has put off. */
+function checkMaintenance({ status, failing, items, reason }: MaintenanceHealth): Check {
+  const name = 'maintenance';
+  if (status === 'ok') return { name, status, message: 'nothing was put off' };
+  const [first] = items;
+  if (!first) return { name, status: 'warn', message: reason ?? 'it fails' };
+  const message = `${failing} put off, first ${first.kind} ${first.id}: ${first.reason}`;
+  return { name, status: 'warn', message, hint: 'Repair or cancel it; the server tries again by itself.' };
 }
