@@ -37,6 +37,7 @@ export type * from './blobs/blob-store.ts';
 export { folderBlobStore } from './blobs/folder-blob-store.ts';
 export type { BlobOptions } from './blobs/offloaded-store.ts';
 export { checkJson, Fields, isObject } from './check.ts';
+export { type ApartOptions, apart } from './commit/apart.ts';
 export { GroupCommit, type GroupCommitOptions } from './commit/group-commit.ts';
 export { parseDuration } from './duration.ts';
 export { checkQueue } from './enqueue/envelope.ts';

@@ -1,4 +1,12 @@
-import { type CronRecord, type DueAnswer, type DueQuery, type Job, readEach, type UnreadableRow } from '@waybill/core';
+import {
+  type CronRecord,
+  type DueAnswer,
+  type DueQuery,
+  type Job,
+  readEach,
+  type UnreadableRow,
+  WaybillError,
+} from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, atMost, equals, more } from './conditions.ts';
 import { cronOf } from './crons.ts';
@@ -24,9 +32,15 @@ export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnsw
   // Whoever waits for a retry waits for this, so what need not be one after the other is not.
   const [rung, later] = await Promise.all([ringing(base, now, limit), nextAlarm(base, now)]);
   const admitted: Job[] = [];
+  const unreadable: UnreadableRow[] = [];
   for (const entry of rung.filter((one) => kindOf(one) === 'L')) {
     const [tenant, key] = partsOf(keyOf(entry).pk) as [string, string];
-    admitted.push(...(await admit(base, { tenant, key })));
+    try {
+      admitted.push(...(await admit(base, { tenant, key })));
+    } catch (cause) {
+      if (cause instanceof WaybillError && cause.retryable) throw cause;
+      unreadable.push({ kind: 'limit', tenant, id: key, cause });
+    }
   }
   for (const entry of rung.filter((one) => kindOf(one) === 'B')) {
     await finishBatch(base, partsOf(keyOf(entry).pk)[0]!);
@@ -37,7 +51,7 @@ export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnsw
     jobs: jobs.due,
     crons: crons.due,
     admitted,
-    unreadable: [...jobs.unreadable, ...crons.unreadable],
+    unreadable: [...unreadable, ...jobs.unreadable, ...crons.unreadable],
     nextAt: moments.length === 0 ? null : Math.min(...moments),
   };
 }

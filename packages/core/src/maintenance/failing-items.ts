@@ -2,11 +2,11 @@ import type { Clock } from '../clock.ts';
 import { WaybillError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 
-/** Something that the sweep looks after: a job, a cron, or a row that cannot even be read. */
+/** Something that the sweep looks after. */
 export interface Item {
-  kind: 'job' | 'cron';
+  kind: 'job' | 'cron' | 'limit';
   tenant: string;
-  /** Id of a job, name of a cron. */
+  /** Id of a job, name of a cron, key of a limit. */
   id: string;
 }
 

@@ -88,7 +88,10 @@ export class Maintenance {
     const { changed, unclaimed, nextAt, more } = swept;
     if (changed.length > 0) this.#listener.onChanged(changed);
     if (unclaimed.length > 0) this.#listener.onUnclaimed(unclaimed);
-    return more ? clock.now() : (nextAt ?? Number.POSITIVE_INFINITY);
+    if (more) return clock.now();
+    // Where nothing could be done about what is due, the next look would find the same.
+    const isStuck = changed.length === 0 && unclaimed.length === 0;
+    return Math.max(nextAt ?? Number.POSITIVE_INFINITY, isStuck ? clock.now() + this.#options.sweepEveryMs : 0);
   }
 
   async #sleepUntil(moment: number): Promise<void> {

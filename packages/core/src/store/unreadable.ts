@@ -1,8 +1,8 @@
 /** A row whose columns are damaged: a person wrote to the database by hand, or a newer version did. */
 export interface UnreadableRow {
-  kind: 'job' | 'cron';
+  kind: 'job' | 'cron' | 'limit';
   tenant: string;
-  /** Id of the job, name of the cron. */
+  /** Id of the job, name of the cron, key of the limit. */
   id: string;
   cause: unknown;
 }

@@ -11,7 +11,7 @@ export { type TestEngine, testEngine } from './test-engine.ts';
 
 // For whoever writes a store or a transport.
 
-export type { StoreFactory, StoreUnderTest } from './store/bench.ts';
+export type { Damage, StoreFactory, StoreUnderTest } from './store/bench.ts';
 export { type BlobStoreUnderTest, testBlobStore } from './test-blob-store.ts';
 export { testStore } from './test-store.ts';
 export { type ModelOptions, testStoreAgainstModel } from './test-store-against-model.ts';

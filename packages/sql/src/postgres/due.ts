@@ -1,7 +1,15 @@
-import { type DueAnswer, type DueQuery, type Job, readEach } from '@waybill/core';
+import {
+  apart,
+  type DueAnswer,
+  type DueQuery,
+  type Job,
+  readEach,
+  type UnreadableRow,
+  WaybillError,
+} from '@waybill/core';
 import type { Base } from './base.ts';
 import { type CronCells, cronOf } from './crons.ts';
-import { LimitBook } from './limit-book.ts';
+import { LimitBook, type LimitName } from './limit-book.ts';
 import { fromRow, type Row } from './rows.ts';
 
 /** Every process asks each second, and hardly ever is anything due: then one look at the first moments is all. */
@@ -24,21 +32,43 @@ async function allDue(base: Base, { now, limit }: DueQuery): Promise<DueAnswer> 
   const nextAt = later.length === 0 ? null : Math.min(...later);
   const jobs = readEach(rows, fromRow, ([tenant, id]) => ({ kind: 'job', tenant, id }));
   const ticks = readEach(crons, cronOf, ([tenant, name]) => ({ kind: 'cron', tenant, id: name }));
-  const unreadable = [...jobs.unreadable, ...ticks.unreadable];
-  return { jobs: jobs.read, crons: ticks.read, admitted, unreadable, nextAt };
+  const unreadable = [...admitted.unreadable, ...jobs.unreadable, ...ticks.unreadable];
+  return { jobs: jobs.read, crons: ticks.read, admitted: admitted.jobs, unreadable, nextAt };
 }
 
-async function admitDue(base: Base, now: number, limit: number): Promise<Job[]> {
-  const found = await base.link.query<[string, string]>(base.sql['limits-due'], [now, limit]);
-  if (found.length === 0) return [];
+interface Admission {
+  jobs: Job[];
+  unreadable: UnreadableRow[];
+}
+
+/** All at once; when one of the limits is damaged, each by itself. */
+async function admitDue(base: Base, now: number, most: number): Promise<Admission> {
+  const found = await base.link.query<[string, string]>(base.sql['limits-due'], [now, most]);
   const names = found.map(([tenant, key]) => ({ tenant, key }));
-  const admitted = await base.link.transaction(async (tx) => {
+  const admission: Admission = { jobs: [], unreadable: [] };
+  await apart(
+    names,
+    async (some) => {
+      admission.jobs.push(...(await admitSome(base, now, some)));
+    },
+    {
+      isShared: (error) => {
+        if (error instanceof WaybillError && error.retryable) throw error;
+        return false;
+      },
+      onFailed: ({ tenant, key }, cause) => admission.unreadable.push({ kind: 'limit', tenant, id: key, cause }),
+    },
+  );
+  base.bell.ready(admission.jobs);
+  return admission;
+}
+
+function admitSome(base: Base, now: number, names: readonly LimitName[]): Promise<Job[]> {
+  return base.link.transaction(async (tx) => {
     const book = await LimitBook.lock(base, tx, names, now);
     const jobs: Job[] = [];
     for (const { tenant, key } of names) jobs.push(...(await book.admit(tenant, key)));
     await book.write();
     return jobs;
   });
-  base.bell.ready(admitted);
-  return admitted;
 }

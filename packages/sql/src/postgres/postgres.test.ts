@@ -1,4 +1,4 @@
-import { type StoreUnderTest, TestClock, testStore, testStoreAgainstModel } from '@waybill/core/testing';
+import { type Damage, type StoreUnderTest, TestClock, testStore, testStoreAgainstModel } from '@waybill/core/testing';
 import { afterAll } from 'vitest';
 import { type PostgresStoreOptions, postgresStore } from './store.ts';
 import { execute, postgresUrl } from './testing/server.ts';
@@ -30,9 +30,10 @@ async function open(options: PostgresStoreOptions = {}): Promise<StoreUnderTest>
       value,
     ]);
   };
-  const damage: StoreUnderTest['damage'] = {
+  const damage: Damage = {
     job: ({ tenant, id }) => spoil('job_bodies', 'spec', tenant, 'id', id),
     cron: ({ tenant, name }) => spoil('crons', 'template', tenant, 'name', name),
+    limit: ({ tenant, key }) => spoil('limits', 'starts', tenant, 'key', key),
   };
   return { store, clock, damage, close };
 }

@@ -190,7 +190,7 @@ class PostgresStore implements Store {
   }
 
   async due(query: DueQuery): Promise<DueAnswer> {
-    await this.#upkeep.run();
+    await this.#upkeep.tryRun();
     return due(this.#base, query);
   }
 

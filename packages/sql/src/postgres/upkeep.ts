@@ -17,6 +17,13 @@ export class Upkeep {
     this.#logger = logger;
   }
 
+  /** Beside the sweep: what fails here is tried again in its turn, and keeps no job from being looked at. */
+  async tryRun(): Promise<void> {
+    await this.run().catch((error: unknown) => {
+      this.#logger.warn({ err: error }, 'Upkeep of the PostgreSQL store failed and will be repeated.');
+    });
+  }
+
   async run(): Promise<void> {
     const { link, sql } = this.#base;
     const now = link.clock.now();

@@ -10,7 +10,11 @@ import type { Session } from './session.ts';
 export function due(session: Session, { now, limit }: Input<'due'>): Output<'due'> {
   const { sql } = session;
   const free = sql['limits-due'].all<[string, string]>(now, limit);
-  const admitted = free.flatMap(([tenant, key]) => admit(session, tenant, key, now));
+  const admitted = readEach(
+    free,
+    ([tenant, key]) => session.attempt(() => admit(session, tenant, key, now)),
+    ([tenant, key]) => ({ kind: 'limit', tenant, id: key }),
+  );
   const { read: rows, unreadable: damaged } = rowsDue(session, now, limit);
   const cells = sql['crons-due'].all<CronCells>(now, limit);
   const crons = readEach(cells, cronOf, ([tenant, name]) => ({ kind: 'cron', tenant, id: name }));
@@ -19,8 +23,8 @@ export function due(session: Session, { now, limit }: Input<'due'>): Output<'due
   return {
     rows,
     crons: crons.read,
-    admitted,
-    unreadable: [...damaged, ...crons.unreadable],
+    admitted: admitted.read.flat(),
+    unreadable: [...admitted.unreadable, ...damaged, ...crons.unreadable],
     nextAt: later.length === 0 ? null : Math.min(...later),
   };
 }

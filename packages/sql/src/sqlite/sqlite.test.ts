@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { JobKey } from '@waybill/core';
-import { type StoreUnderTest, TestClock, testStore, testStoreAgainstModel } from '@waybill/core/testing';
+import { type Damage, type StoreUnderTest, TestClock, testStore, testStoreAgainstModel } from '@waybill/core/testing';
 import { sqliteStore } from './store.ts';
 
 async function inFile(): Promise<StoreUnderTest> {
@@ -20,11 +19,11 @@ async function inFile(): Promise<StoreUnderTest> {
     db.prepare(sql).run(...values);
     db.close();
   };
-  const damage = {
+  const damage: Damage = {
     // More than a number of JavaScript holds: the statement that reads it fails as a whole.
-    job: ({ tenant, id }: JobKey) => run(`update jobs set seq = 1 << 60 where tenant = ? and id = ?`, tenant, id),
-    cron: ({ tenant, name }: { tenant: string; name: string }) =>
-      run(`update crons set template = '{' where tenant = ? and name = ?`, tenant, name),
+    job: ({ tenant, id }) => run(`update jobs set seq = 1 << 60 where tenant = ? and id = ?`, tenant, id),
+    cron: ({ tenant, name }) => run(`update crons set template = '{' where tenant = ? and name = ?`, tenant, name),
+    limit: ({ tenant, key }) => run(`update limits set starts = '{' where tenant = ? and key = ?`, tenant, key),
   };
   return { store, clock, damage, close };
 }

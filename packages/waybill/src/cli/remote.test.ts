@@ -46,7 +46,12 @@ test('doctor asks a server, and compares clocks', async () => {
   const terminal = await server();
   expect(await terminal.json('doctor')).toMatchObject({
     status: 'ok',
-    checks: [{ name: 'node' }, { name: 'store' }, { name: 'maintenance' }, { name: 'clock', message: 'as the server has it' }],
+    checks: [
+      { name: 'node' },
+      { name: 'store' },
+      { name: 'maintenance' },
+      { name: 'clock', message: 'as the server has it' },
+    ],
   });
   terminal.now += 3_600_000;
   expect(await terminal.json('doctor')).toMatchObject({ status: 'warn' });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteTableCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { type StoreFactory, type StoreUnderTest, TestClock } from '@waybill/core/testing';
+import { type Damage, type StoreFactory, type StoreUnderTest, TestClock } from '@waybill/core/testing';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { hasJava, type LocalDynamo, localClient, startLocalDynamo } from '../../testing/local-dynamo.ts';
 import type { Key } from '../items.ts';
-import { cronKey, jobKey } from '../keys.ts';
+import { cronKey, jobKey, limitKey } from '../keys.ts';
 import type { Client } from '../sdk.ts';
 import type { DynamoOptions } from '../settings.ts';
 import { type DynamoStore, dynamoStore } from '../store.ts';
@@ -45,9 +45,10 @@ export function useLocalDynamo() {
         new UpdateItemCommand({ TableName: table, Key, UpdateExpression: 'set #a = :v', ...names }) as never,
       );
     };
-    const damage: StoreUnderTest['damage'] = {
+    const damage: Damage = {
       job: ({ tenant, id }) => spoil(jobKey(tenant, id), 'sp'),
       cron: ({ tenant, name }) => spoil(cronKey(tenant, name), 'te'),
+      limit: ({ tenant, key }) => spoil(limitKey(tenant, key), 'wi'),
     };
     return { store, clock, damage, close };
   };

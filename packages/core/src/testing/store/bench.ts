@@ -28,6 +28,7 @@ export interface StoreUnderTest {
 export interface Damage {
   job(key: JobKey): Promise<void>;
   cron(key: { tenant: string; name: string }): Promise<void>;
+  limit(key: { tenant: string; key: string }): Promise<void>;
 }
 
 export type StoreFactory = () => StoreUnderTest | Promise<StoreUnderTest>;

@@ -36,6 +36,23 @@ export function testRates(open: OpenBench): void {
       expect(idsOf(await bench.claim())).toEqual(idsOf(jobs.slice(2, 4)));
     });
 
+    it('A1: a limit that cannot be read is named, and another one lets its jobs in', async ({ skip }) => {
+      const bench = await open();
+      if (!bench.damage) return skip('the store keeps no rows that could be damaged from outside');
+      for (const key of ['bad', 'good']) {
+        await bench.limit({ rate: { limit: 1, periodMs: PERIOD_MS } }, { key });
+        await bench.addMany(2, { limitKey: key, queue: key });
+        await bench.claim({ queues: [key] });
+      }
+      // Notes when the next one may start.
+      await due(bench);
+      await bench.damage.limit({ tenant: '', key: 'bad' });
+      await bench.clock.advance(2 * PERIOD_MS);
+      const { admitted, unreadable } = await due(bench);
+      expect(admitted.map(({ limitKey }) => limitKey)).toEqual(['good']);
+      expect(unreadable).toMatchObject([{ kind: 'limit', tenant: '', id: 'bad' }]);
+    });
+
     it('guarantee 7: no stretch of a period ever has more starts than allowed, however they come', async () => {
       const bench = await open();
       await setRate(bench, 3);
