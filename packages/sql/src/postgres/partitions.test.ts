@@ -42,6 +42,14 @@ test('days have their partitions ahead of time, and the sweep goes on adding the
   expect((await days()).at(-1)).toBe('20300106');
 });
 
+test('A1: upkeep that fails keeps no due job from being looked at', async () => {
+  const { url, schema, clock, store } = await aStore();
+  const [job] = await add(store, 1, { scheduledAt: clock.now() + 1_000 });
+  await execute(url, `alter table "${schema}".queue_totals rename to moved_away`);
+  await clock.advance(10_000);
+  expect((await store.due({ now: clock.now(), limit: 9 })).jobs).toMatchObject([{ id: job!.id }]);
+});
+
 test('a job is kept with those of its day; an id from elsewhere finds a place too', async () => {
   const { store, tablesOf } = await aStore();
   const [job] = await add(store, 1);
