@@ -43,10 +43,19 @@ export class CallLoop {
     this.#running = null;
   }
 
+  /**
+   * When a shared transaction fails, nothing of it is in the file, and each call gets a transaction of its own: one
+   * that the disk has no room for does not refuse those that fit. A file that stayed locked would only be waited for
+   * again.
+   */
   async #answer(calls: readonly Call[]): Promise<void> {
     try {
       this.#post(await whileBusy(this.#options.busyTimeoutMs, () => this.#transact(calls)));
     } catch (error) {
+      if (calls.length > 1 && !isBusy(error)) {
+        for (const call of calls) await this.#answer([call]);
+        return;
+      }
       const failure = failureOf(error, this.#options.path);
       this.#post({ answers: calls.map(({ id }) => ({ id, failure })), woken: [] });
     }
@@ -68,12 +77,13 @@ export class CallLoop {
     return { id, output: VERBS[verb](this.#session, input as never) };
   }
 
-  /** One call's failure leaves no trace of it and does not concern the others. */
+  /** One call's failure leaves no trace of it and does not concern the others, unless it ended their transaction. */
   #performApart(call: Call): Answer {
     try {
       return writes(call.verb) ? this.#session.attempt(() => this.#perform(call)) : this.#perform(call);
     } catch (error) {
-      if (isBusy(error)) throw error;
+      // In a transaction that is gone, the calls that follow would each commit alone and without their events.
+      if (isBusy(error) || !this.#session.isOpen) throw error;
       return { id: call.id, failure: failureOf(error, this.#options.path) };
     }
   }

@@ -12,7 +12,11 @@ export interface Failure {
 /** SQLite's primary result codes that tell something about the file and not about the call. */
 const BUSY = 5;
 const LOCKED = 6;
+const FULL = 13;
 const NOT_A_DATABASE = 26;
+
+/** IOERR_SHMSIZE: no room for the index of the write-ahead log, which SQLite does not count as a full disk. */
+const NO_ROOM_FOR_INDEX = 10 | (19 << 8);
 
 const KNOWN: Readonly<Record<number, Failure>> = {
   3: { code: 'unavailable', message: 'Access to the database file was denied.' },
@@ -23,9 +27,14 @@ const KNOWN: Readonly<Record<number, Failure>> = {
   },
   [LOCKED]: { code: 'unavailable', message: 'The database is locked.' },
   8: { code: 'unavailable', message: 'The database file cannot be written to.', hint: 'Check its permissions.' },
+  7: { code: 'resource_exhausted', message: 'SQLite ran out of memory.', hint: 'Give the process more memory.' },
   10: { code: 'unavailable', message: 'The disk gave an error while the database was used.' },
   11: { code: 'unsupported', message: 'The database file is damaged.', hint: 'Restore it from a backup.' },
-  13: { code: 'resource_exhausted', message: 'The disk is full.' },
+  [FULL]: {
+    code: 'resource_exhausted',
+    message: 'The disk is full; nothing of this call was stored.',
+    hint: 'Free disk space where the database file is, then try again.',
+  },
   14: {
     code: 'unavailable',
     message: 'The database file cannot be opened.',
@@ -38,7 +47,7 @@ const KNOWN: Readonly<Record<number, Failure>> = {
 /** The primary code of an error that `node:sqlite` threw; its upper bits only say where it happened. */
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
-  return error.errcode & 0xff;
+  return error.errcode === NO_ROOM_FOR_INDEX ? FULL : error.errcode & 0xff;
 }
 
 export function isBusy(error: unknown): boolean {

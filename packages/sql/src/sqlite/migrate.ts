@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { WaybillError } from '@waybill/core';
+import { isInTransaction } from './older-node.ts';
 
 /** Marks a file as ours: the letters WAYB. */
 const APPLICATION_ID = 0x57415942;
@@ -35,7 +36,8 @@ export function migrate(db: DatabaseSync, path: string): void {
     db.exec(`pragma user_version = ${newest}`);
     db.exec('commit');
   } catch (error) {
-    db.exec('rollback');
+    // A full disk has rolled back already.
+    if (isInTransaction(db)) db.exec('rollback');
     throw error;
   }
 }

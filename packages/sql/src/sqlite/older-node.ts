@@ -26,6 +26,18 @@ function tryBinding(db: DatabaseSync): boolean {
   }
 }
 
+/** Whether a transaction is open. Node before 22.16 does not tell, but SQLite refuses to begin one inside another. */
+export function isInTransaction(db: Pick<DatabaseSync, 'exec'> & { isTransaction?: boolean }): boolean {
+  if (db.isTransaction !== undefined) return db.isTransaction;
+  try {
+    db.exec('begin');
+  } catch (error) {
+    return error instanceof Error && error.message.includes('within a transaction');
+  }
+  db.exec('rollback');
+  return false;
+}
+
 /** For an older Node the parameters get names, which costs an object per call, and rows are turned into arrays. */
 export function prepareForOlderNode(db: DatabaseSync, text: string): Query {
   const statement = db.prepare(text.replaceAll(/\?(\d+)/g, '$p$1')) as unknown as ObjectStatement;

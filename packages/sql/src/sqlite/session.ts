@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isForgotten } from '@waybill/core';
 import { decodeEvents, foldEvents } from '../event-codec.ts';
+import { isInTransaction } from './older-node.ts';
 import { prepareAll, type Queries } from './queries.ts';
 
 /** A segment is read as a whole, so it stays small however much one transaction did. */
@@ -55,14 +56,22 @@ export class Session {
     return [...this.#woken];
   }
 
-  /** The transaction may be gone already: SQLite ends it by itself when the disk is full. */
+  /** False once SQLite has rolled back by itself, as it does when the disk is full or fails, or memory runs out. */
+  get isOpen(): boolean {
+    return isInTransaction(this.db);
+  }
+
+  /** Never throws, because the transaction may be gone already and the caller has an error of its own to tell. */
   rollback(): void {
     try {
       this.db.exec('rollback');
     } catch {}
   }
 
-  /** Runs `work` all or nothing inside the transaction; what it throws leaves no trace. */
+  /**
+   * Runs `work` all or nothing inside the transaction; what it throws leaves no trace. When the work cannot be undone
+   * alone, the whole transaction ends: look at `isOpen` after a failure.
+   */
   attempt<T>(work: () => T): T {
     const events = this.#events.length;
     const queues = this.#newQueues.length;
@@ -73,13 +82,22 @@ export class Session {
       this.db.exec('release attempt');
       return answer;
     } catch (error) {
-      this.db.exec('rollback to attempt');
-      this.db.exec('release attempt');
+      this.#undoAttempt();
       this.#events.length = events;
       this.#newQueues.length = queues;
       this.#ends.length = ends;
       this.queueSettingsChanged();
       throw error;
+    }
+  }
+
+  #undoAttempt(): void {
+    try {
+      this.db.exec('rollback to attempt');
+      this.db.exec('release attempt');
+    } catch {
+      // The savepoint went with the transaction, or the disk fails again. The first error is the one to tell.
+      this.rollback();
     }
   }
 
