@@ -1,14 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-
-const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const browserPath = [process.env['WAYBILL_TEST_BROWSER'] ?? '', ...BROWSERS].find((file) => existsSync(file));
-const isMissing = browserPath === undefined && process.env['CI'] !== 'true';
+import { browserIsMissing, launchBrowser } from './testing/browser.ts';
 
 const example = fileURLToPath(new URL('../../../examples/progress-page.mjs', import.meta.url));
 
@@ -25,19 +20,12 @@ async function startExample(): Promise<string> {
   throw new Error(`The example ended with ${child.exitCode}.`);
 }
 
-test.skipIf(isMissing)(
+test.skipIf(browserIsMissing)(
   'examples/progress-page.mjs: a browser shows the progress of a job as it goes (needs Chromium)',
   { timeout: 60_000 },
   async () => {
     const address = await startExample();
-    const browser = await chromium.launch({
-      executablePath: browserPath!,
-      args: [
-        ...['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-sync'],
-        ...['--disable-background-networking', '--disable-component-update'],
-      ],
-    });
-    onTestFinished(() => browser.close());
+    const browser = await launchBrowser();
     const page = await browser.newPage();
     await page.goto(address);
     await page.evaluate(`{
