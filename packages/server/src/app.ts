@@ -2,6 +2,7 @@ import { type Clock, type Logger, silentLogger, systemClock, type Waybill } from
 import { Hono } from 'hono';
 import type { App, Env } from './http/env.ts';
 import { onError, onlyErrors, onUnknown } from './http/errors.ts';
+import { refuseForeignPages } from './http/foreign-pages.ts';
 import { standardHeaders } from './http/headers.ts';
 import { cronRoutes } from './ojs/cron.ts';
 import { deadLetterRoutes } from './ojs/dead-letter.ts';
@@ -49,6 +50,7 @@ export function createApp(options: AppOptions): App {
   app.onError(onError(surface.logger));
   app.use(onlyErrors());
   app.use(standardHeaders());
+  app.use(refuseForeignPages());
   jobRoutes(app, surface);
   progressRoutes(app, surface);
   workerRoutes(app, surface);

@@ -1,7 +1,8 @@
 // What users of the server need.
 
 export { type AppOptions, createApp } from './app.ts';
-export { isLoopback, type Listening, type ListenOptions, serve } from './serve.ts';
+export { isLoopback } from './http/hosts.ts';
+export { type Listening, type ListenOptions, serve } from './serve.ts';
 
 // What those need who add routes of their own to it.
 

@@ -5,7 +5,8 @@ import { engine } from '@waybill/core';
 import { memoryStore } from '@waybill/core/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { createApp } from './app.ts';
-import { isLoopback, serve } from './serve.ts';
+import { isLoopback } from './http/hosts.ts';
+import { serve } from './serve.ts';
 
 /** The one test file with sockets: everything else goes through app.request(). */
 async function listening(graceMs = 10_000) {
@@ -127,7 +128,7 @@ test('closing does not wait for connections that were never used', async () => {
   const { hostname, port } = new URL(url);
   const [unused, used] = [connect(Number(port), hostname), connect(Number(port), hostname)];
   await Promise.all([once(unused, 'connect'), once(used, 'connect')]);
-  used.write('GET /ready HTTP/1.1\r\nHost: x\r\n\r\n');
+  used.write('GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await once(used, 'data');
   const ended = [once(unused, 'close'), once(used, 'close')];
   await close();
@@ -188,7 +189,7 @@ function cutShort(url: string): Promise<void> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname, () => {
       const head =
-        'POST /ojs/v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"type"';
+        'POST /ojs/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"type"';
       socket.end(head, () => socket.destroy());
     });
     socket.on('close', () => resolve());

@@ -1,9 +1,10 @@
 import type { Server } from 'node:http';
-import { type AddressInfo, isIPv4 } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { WaybillError } from '@waybill/core';
 import { Connections } from './http/connections.ts';
-import type { App } from './http/env.ts';
+import type { App, Bindings } from './http/env.ts';
+import { bare, checkHostNames, isLoopback } from './http/hosts.ts';
 
 export interface ListenOptions {
   /** @defaultValue '127.0.0.1' */
@@ -12,6 +13,12 @@ export interface ListenOptions {
   port: number;
   /** Listen beyond loopback although nobody has to show who they are. @defaultValue false */
   noAuth?: boolean;
+  /**
+   * Names that a request may give as its `Host`, besides those of loopback. Beyond loopback any name is allowed unless
+   * this lists some.
+   * @defaultValue []
+   */
+  allowedHosts?: readonly string[];
   /** How long `close` waits for requests under way. @defaultValue 10_000 */
   graceMs?: number;
 }
@@ -25,10 +32,13 @@ export interface Listening {
 
 /** Puts the app on a port. Rejects with Node's own error when the port is taken. */
 export async function serve(app: App, options: ListenOptions): Promise<Listening> {
-  const { host = '127.0.0.1', port, noAuth = false, graceMs = 10_000 } = options;
+  const { host = '127.0.0.1', port, noAuth = false, allowedHosts = [], graceMs = 10_000 } = options;
   if (!noAuth && !isLoopback(host)) throw beyondLoopback(host);
   const closing = new AbortController();
-  const fetch = (request: Request) => app.fetch(request, { closing: closing.signal });
+  const hosts = checkHostNames(allowedHosts);
+  const checksHost = isLoopback(host) || hosts.size > 0;
+  const bindings: Bindings = { closing: closing.signal, ...(checksHost && { allowedHosts: hosts }) };
+  const fetch = (request: Request) => app.fetch(request, bindings);
   const server = createAdaptorServer({ fetch, hostname: bare(host) }) as Server;
   const connections = new Connections(server);
   const address = await listen(server, port, bare(host));
@@ -42,17 +52,6 @@ export async function serve(app: App, options: ListenOptions): Promise<Listening
     },
   };
 }
-
-/** Whether only this machine can reach an address. */
-export function isLoopback(host: string): boolean {
-  const address = bare(host)
-    .toLowerCase()
-    .replace(/^::ffff:/, '');
-  return address === 'localhost' || address === '::1' || (isIPv4(address) && address.startsWith('127.'));
-}
-
-/** An IPv6 address without the brackets that URLs put around it. */
-const bare = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
 function beyondLoopback(host: string): WaybillError {
   const message = `Refusing to listen on ${host === '' ? 'every address' : host}: anybody who reaches it could use this server.`;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -66,6 +66,31 @@ test('refuses to listen beyond loopback, and says what to do', () => {
   expect(stderr).toContain('--no-auth');
 });
 
+/** The status that a request gets which names this host. */
+const statusFor = (url: string, host: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const headers = { Host: host };
+    get(`${url}/ready`, { headers, agent: false }, (response) => resolve(response.resume().statusCode)).on(
+      'error',
+      reject,
+    );
+  });
+
+test('A9: --allow-host and WAYBILL_ALLOWED_HOSTS name the hosts of requests, besides localhost', async () => {
+  const names = ['localhost', 'a.example', 'b.example:8080', 'c.example'];
+  const flags = ['--allow-host', 'a.example', '--allow-host', 'b.example'];
+  const env = { WAYBILL_ALLOWED_HOSTS: 'c.example, a.example' };
+  for (const [more, statuses] of [
+    [flags, [200, 200, 200, 403]],
+    [[], [200, 200, 403, 200]],
+  ] as const) {
+    const args = ['serve', '--store', 'sqlite::memory:', '--port', '0', ...more];
+    const server = await ServerProcess.start(args, env);
+    onTestFinished(async () => void (await server.end('SIGKILL')));
+    expect(await Promise.all(names.map((name) => statusFor(server.url, name)))).toEqual(statuses);
+  }
+});
+
 test('a port that is taken is named; dev takes another one', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void taken.close());
@@ -87,6 +112,7 @@ test.each([
   [['frobnicate'], 2, 'no command'],
   [['serve', '--frob'], 2, '--frob'],
   [['serve', '--port', 'eighty'], 2, 'port'],
+  [['serve', '--store', 'sqlite::memory:', '--allow-host', 'http://a.example'], 2, "'http://a.example'"],
   [['serve', '--store', 'redis://localhost'], 2, 'redis'],
   [['serve', '--store', 'nothing'], 2, 'scheme'],
 ])('%j ends with exit code %d and a hint', (args, code, text) => {

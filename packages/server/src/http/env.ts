@@ -4,6 +4,8 @@ import type { Context, Hono } from 'hono';
 export interface Bindings {
   /** Aborted when the server is asked to end: open streams and long polls then end by themselves. */
   closing?: AbortSignal;
+  /** Names that a request may give as its `Host`, besides those of loopback; absent: any. */
+  allowedHosts?: ReadonlySet<string>;
 }
 
 export interface Env {

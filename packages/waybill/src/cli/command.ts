@@ -10,13 +10,21 @@ export interface OptionSpec {
   about: string;
   /** What stands for the value in the help; an option without one is a switch. */
   value?: string;
+  /** Whether it may be given more than once. */
+  several?: true;
   /** For the help. */
   default?: string;
 }
 
 export type Options = Readonly<Record<string, OptionSpec>>;
 
-export type Values<O extends Options> = { [K in keyof O]?: O[K] extends { value: string } ? string : boolean };
+type Value<S extends OptionSpec> = S extends { several: true }
+  ? string[]
+  : S extends { value: string }
+    ? string
+    : boolean;
+
+export type Values<O extends Options> = { [K in keyof O]?: Value<O[K]> };
 
 interface Spec<O extends Options> {
   /** One or two words. */
@@ -90,9 +98,9 @@ export const misuse = (message: string): WaybillError => new WaybillError('inval
 
 function parse(described: Described, line: readonly string[]) {
   const options = Object.fromEntries(
-    Object.entries(described.options).map(([name, { value }]) => [
+    Object.entries(described.options).map(([name, { value, several = false }]) => [
       name,
-      { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+      { type: value === undefined ? ('boolean' as const) : ('string' as const), multiple: several },
     ]),
   );
   try {

@@ -41,12 +41,12 @@ export async function startHost(options: ServeOptions, logger: Logger): Promise<
 
 /** A port that the user did not name may be any: `dev` must start also where 8080 is taken. */
 async function listenSomewhere(app: ReturnType<typeof createApp>, options: ServeOptions): Promise<Listening> {
-  const { host, port, noAuth, portGiven } = options;
+  const { host, port, noAuth, allowedHosts, portGiven } = options;
   try {
-    return await listen(app, { host, port, noAuth });
+    return await listen(app, { host, port, noAuth, allowedHosts });
   } catch (error) {
     if (portGiven || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return listen(app, { host, port: 0, noAuth });
+    return listen(app, { host, port: 0, noAuth, allowedHosts });
   }
 }
 

@@ -9,6 +9,8 @@ export interface ServeOptions {
   /** Whether the port was named by the user; `dev` may take another one if not. */
   portGiven: boolean;
   noAuth: boolean;
+  /** Names that a request may give as its `Host`, besides those of loopback. */
+  allowedHosts: string[];
   requireLease: boolean;
   transport: string;
   /** Where large payloads go; undefined: nowhere. */
@@ -34,6 +36,12 @@ export const SERVE_OPTIONS = {
   host: { value: 'ADDRESS', about: 'address to listen on', default: 'WAYBILL_HOST, 127.0.0.1' },
   port: { value: 'N', about: 'port to listen on; 0 takes any free one', default: `WAYBILL_PORT, ${DEFAULT_PORT}` },
   'no-auth': { about: 'listen beyond loopback although nobody has to log in' },
+  'allow-host': {
+    value: 'NAME',
+    several: true,
+    about: 'accept this Host besides localhost; may be repeated',
+    default: 'WAYBILL_ALLOWED_HOSTS, none',
+  },
   transport: TRANSPORT,
   blobs: BLOBS,
   'require-lease': { about: 'refuse to settle a job without its lease token' },
@@ -57,11 +65,15 @@ export function readServeOptions(
     port: port === undefined ? DEFAULT_PORT : readPort(port),
     portGiven: port !== undefined,
     noAuth: values['no-auth'] ?? false,
+    allowedHosts: namesIn(values['allow-host']?.join(',') ?? env['WAYBILL_ALLOWED_HOSTS'] ?? ''),
     requireLease: values['require-lease'] ?? false,
     transport: values.transport ?? transportIn(env),
     blobs: values.blobs ?? blobsIn(env),
   };
 }
+
+/** Separated by commas, as everywhere in the command. */
+const namesIn = (text: string): string[] => text.split(',').flatMap((name) => name.trim() || []);
 
 export const transportIn = (env: Context['io']['env']): string => env['WAYBILL_TRANSPORT'] || 'poll';
 

@@ -99,6 +99,7 @@ describe.skipIf(!canRun)('the command on the local cloud (skipped: needs Java 17
       port: 0,
       portGiven: true,
       noAuth: false,
+      allowedHosts: [],
       requireLease: false,
       blobs: undefined,
     };
