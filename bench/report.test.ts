@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { besideTableOf, median, ratioOf, tableOf } from './report.ts';
-import type { Result } from './result.ts';
+import { besideTableOf, ratioOf, tableOf } from './report.ts';
+import { median, type Result } from './result.ts';
 
 const result = (system: string, jobsPerSecond: number, more: Partial<Result> = {}): Result => ({
   ...{ workload: 'drain', system, jobs: jobsPerSecond, seconds: 1, rss_mb: 100, settings: 'none' },

@@ -1,4 +1,5 @@
-import { type Latency, perSecond, type Result, round } from './result.ts';
+import { type Latency, median, perSecond, type Result, round } from './result.ts';
+import { slowestRound, slowRounds } from './slow-rounds.ts';
 
 /** Medians for people. The ratio is the median over rounds of a system against the yardstick of the same round. */
 export function tableOf(
@@ -8,7 +9,7 @@ export function tableOf(
   yardstick: string | undefined,
 ): string {
   const width = Math.max(...systems.map((system) => system.length));
-  const lines = systems.map((system) => {
+  const lines = systems.flatMap((system) => {
     const own = results.filter((result) => result.system === system);
     const compared = yardstick !== undefined && system !== yardstick && systems.includes(yardstick);
     const parts = [
@@ -20,9 +21,11 @@ export function tableOf(
       `loop p99 ${medianOf(own, 'loop_p99_ms')} ms`,
       `${medianOf(own, 'rss_mb')} MB`,
       `${own[0]!.jobs} jobs`,
+      slowestRound(own),
       own.at(-1)!.settings,
     ];
-    return `  ${parts.filter((part) => part !== '').join('  ')}`;
+    const line = `  ${parts.filter((part) => part !== '').join('  ')}`;
+    return [line, ...slowRounds(own).map((told) => `  ${' '.repeat(width)}  ${told}`)];
   });
   return [workload, ...serversOf(results), ...lines].join('\n');
 }
@@ -48,17 +51,17 @@ export function besideTableOf(workload: string, systems: readonly string[], resu
   return [workload, ...serversOf(results), ...lines].join('\n');
 }
 
-const serversOf = (results: readonly Result[]): string[] =>
+export const serversOf = (results: readonly Result[]): string[] =>
   [...new Set(results.map(({ server }) => server))]
     .filter((server) => server !== undefined)
     .map((server) => `  on ${server}`);
 
-function rateOf(own: readonly Result[]): string {
+export function rateOf(own: readonly Result[]): string {
   const rate = median(own.map(perSecond));
   return rate.toLocaleString('en', { maximumFractionDigits: rate < 100 ? 1 : 0 });
 }
 
-const latencies = (own: readonly Partial<Latency>[]): string =>
+export const latencies = (own: readonly Partial<Latency>[]): string =>
   `p50 ${medianOf(own, 'p50_ms')}  p95 ${medianOf(own, 'p95_ms')}  p99 ${medianOf(own, 'p99_ms')} ms`;
 
 type Measure = 'p50_ms' | 'p95_ms' | 'p99_ms' | 'loop_p99_ms' | 'rss_mb' | 'dead_tuples_per_job';
@@ -86,14 +89,8 @@ export function ratioOf(
   return spread(ours.map((value, round) => value / theirs[round]!));
 }
 
-const spread = (ratios: readonly number[]): string =>
+export const spread = (ratios: readonly number[]): string =>
   `${short(median(ratios))} (${short(Math.min(...ratios))}..${short(Math.max(...ratios))})`;
 
 /** Two places are enough, unless they would be noughts. */
 const short = (ratio: number): string => (ratio < 0.1 ? String(Number(ratio.toPrecision(2))) : ratio.toFixed(2));
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [below, above] = [Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2)];
-  return round((sorted[below]! + sorted[above]!) / 2, 6);
-}

@@ -10,6 +10,8 @@ export interface Latency {
 export interface Result {
   workload: string;
   system: string;
+  /** Counted from 1. */
+  round?: number;
   jobs: number;
   seconds: number;
   p50_ms?: number;
@@ -28,7 +30,7 @@ export interface Result {
   server?: string;
 }
 
-export type Told = Omit<Result, 'workload' | 'system' | 'rss_mb' | 'server'>;
+export type Told = Omit<Result, 'workload' | 'system' | 'round' | 'rss_mb' | 'server'>;
 
 /** What a run is given: where to work and how much. All of it is fresh, and thrown away afterwards. */
 export interface Task {
@@ -59,8 +61,18 @@ export interface Workload {
 
 export const perSecond = ({ jobs, seconds }: Pick<Result, 'jobs' | 'seconds'>): number => jobs / seconds;
 
+/** What a run is judged by: a median wait where waits were timed, else the time that a job took. */
+export const timePerJob = ({ p50_ms, jobs, seconds }: Pick<Result, 'p50_ms' | 'jobs' | 'seconds'>): number =>
+  p50_ms ?? (seconds * 1_000) / jobs;
+
 export function percentile(sorted: readonly number[], share: number): number {
   return round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [below, above] = [Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2)];
+  return round((sorted[below]! + sorted[above]!) / 2, 6);
 }
 
 export const round = (value: number, digits = 2): number => Number(value.toFixed(digits));
