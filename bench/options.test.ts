@@ -8,7 +8,10 @@ const store = (workloads: BenchStore['workloads']): BenchStore => ({
   place: () => Promise.reject(new Error('not started here')),
 });
 const run = () => Promise.reject(new Error('not run here'));
+const timed = { 'enqueue-one': { systems: { waybill: run } }, latency: { systems: { waybill: run } } };
 const stores: Stores = {
+  dynamodb: { ...store({ costs: { systems: { poll: run } } }), rounds: 1 },
+  redis: store({ http: { systems: { bare: run } }, drain: { systems: { waybill: run } }, ...timed }),
   sqlite: store({ drain: { systems: { waybill: run, raw: run } }, http: { systems: { bare: run } } }),
   postgres: store({ drain: { systems: { waybill: run, 'pg-boss': run } } }),
 };
@@ -23,7 +26,17 @@ test('systems are listed with commas or by repeating the option', () => {
   expect(optionsOf(given, stores)).toMatchObject({ systems: ['waybill', 'raw', 'bare'] });
 });
 
+test('against a revision the workloads that tell most run for nine rounds', () => {
+  const chosen = { against: 'main', workloads: ['drain', 'enqueue-one', 'latency'], rounds: 9, atLeast: undefined };
+  expect(optionsOf(['--store', 'redis', '--against', 'main'], stores)).toMatchObject(chosen);
+  const given = ['--store', 'redis', '--against', 'HEAD~5', '--rounds', '3', '--workload', 'http', '--at-least', '0.9'];
+  expect(optionsOf(given, stores)).toMatchObject({ against: 'HEAD~5', workloads: ['http'], rounds: 3, atLeast: 0.9 });
+});
+
 test.each([
+  [['--store', 'dynamodb', '--against', 'main'], 'nothing is timed on dynamodb'],
+  [['--at-least', '0.9'], '--at-least needs --against REF'],
+  [['--store', 'redis', '--against', 'main', '--at-least', 'much'], '--at-least takes a number above 0'],
   [['--store', 'oracle'], "no store 'oracle'"],
   [['--workload', 'nap'], "no workload 'nap' for sqlite"],
   [['--systems', 'pg-boss'], "no system 'pg-boss'"],

@@ -11,9 +11,14 @@ export interface BenchOptions {
   scale: number;
   json: boolean;
   postgresUrl: string | undefined;
+  /** The revision to compare this build with. */
+  against: string | undefined;
+  /** The lowest ratio that is good enough. */
+  atLeast: number | undefined;
 }
 
 const ROUNDS = 5;
+const AGAINST = { rounds: 9, workloads: ['drain', 'enqueue-one', 'latency'] };
 
 const listOf = (stores: Stores): string =>
   Object.entries(stores)
@@ -28,6 +33,9 @@ export const help = (stores: Stores): string => `npm run bench -- [options]
   --systems A,B        only these; may be repeated
   --rounds N           interleaved rounds; the median is reported (default 5; 1 for dynamodb)
   --scale X            so many times the documented number of jobs (default 1)
+  --against REF        compare this build with that of a commit, branch or tag, in turn: ${AGAINST.rounds} rounds of
+                       ${AGAINST.workloads.join(', ')}, unless --rounds or --workload say otherwise
+  --at-least X         with --against: exit with 1 if a median ratio is below X; 0.9 is within a tenth
   --json               one line of JSON per run instead of a table
 
 Workloads
@@ -44,15 +52,19 @@ export function optionsOf(args: readonly string[], stores: Stores): BenchOptions
       systems: { type: 'string', multiple: true },
       rounds: { type: 'string' },
       scale: { type: 'string', default: '1' },
+      against: { type: 'string' },
+      'at-least': { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return 'help';
-  const { store, json, 'postgres-url': postgresUrl } = values;
+  const { store, json, against, 'postgres-url': postgresUrl } = values;
   if (!Object.hasOwn(stores, store)) throw new Error(`there is no store '${store}' here`);
   const known = stores[store]!.workloads;
-  const workloads = values.workload ?? Object.keys(known);
+  if (against !== undefined && !AGAINST.workloads.every((name) => Object.hasOwn(known, name)))
+    throw new Error(`nothing is timed on ${store}, so --against has nothing to compare; use another --store`);
+  const workloads = values.workload ?? (against === undefined ? Object.keys(known) : AGAINST.workloads);
   for (const name of workloads) {
     if (!Object.hasOwn(known, name)) throw new Error(`there is no workload '${name}' for ${store}`);
   }
@@ -61,9 +73,12 @@ export function optionsOf(args: readonly string[], stores: Stores): BenchOptions
     if (!workloads.some((workload) => Object.hasOwn(known[workload]!.systems, name)))
       throw new Error(`no system '${name}' is measured there`);
   }
-  const rounds = Number(values.rounds ?? stores[store]!.rounds ?? ROUNDS);
+  const rounds = Number(values.rounds ?? (against === undefined ? (stores[store]!.rounds ?? ROUNDS) : AGAINST.rounds));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number from 1');
   const scale = Number(values.scale);
   if (!(scale > 0)) throw new Error('--scale takes a number above 0');
-  return { store, workloads, systems, rounds, scale, json, postgresUrl };
+  const atLeast = values['at-least'] === undefined ? undefined : Number(values['at-least']);
+  if (atLeast !== undefined && !(atLeast > 0)) throw new Error('--at-least takes a number above 0, such as 0.9');
+  if (atLeast !== undefined && against === undefined) throw new Error('--at-least needs --against REF');
+  return { store, workloads, systems, rounds, scale, json, postgresUrl, against, atLeast };
 }

@@ -1,7 +1,12 @@
+import { createHash } from 'node:crypto';
+import { fileAt } from '../paths.ts';
 import { withClient } from './connection.ts';
 
 /** Told apart by the process that starts the runs, so that two of them may share a server. */
 const prefixOf = (starter: number): string => `waybill_bench_${starter}_`;
+
+/** Two builds that are compared may differ in their tables, so neither copies what the other made. */
+const BUILD = createHash('sha256').update(fileAt('.')).digest('hex').slice(0, 8);
 
 /** A database of its own for every run: nothing of the last one is left in tables, caches of plans or statistics. */
 export async function databaseFor(server: string, nth = 0): Promise<{ store: string; remove(): Promise<void> }> {
@@ -17,7 +22,7 @@ export async function databaseFor(server: string, nth = 0): Promise<{ store: str
  */
 export async function copyOfTemplate(url: string, template: string, build: () => Promise<void>): Promise<void> {
   const name = nameOf(url);
-  const kept = `${prefixOf(process.ppid)}${template.replaceAll('-', '_')}`;
+  const kept = `${prefixOf(process.ppid)}${BUILD}_${template.replaceAll('-', '_')}`;
   const server = withDatabase(url, 'postgres');
   const exists = await withClient(server, async (client) => {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [kept]);
