@@ -40,7 +40,7 @@ export async function compare(session: Session, revision: Revision, refScript: s
             if (json) console.log(JSON.stringify({ build: build(side), ...result }));
             return result;
           } catch (error) {
-            throw new Error(`the build of ${build(side)} failed: ${(error as Error).message}`, { cause: error });
+            throw new Error(`a run of ${build(side)} failed: ${(error as Error).message}`, { cause: error });
           }
         }),
       );

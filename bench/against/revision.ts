@@ -2,10 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { fileAt } from '../paths.ts';
 
 export interface Revision {
-  /** As the caller wrote it. */
+  /** As the caller wrote it; a hash is shortened. */
   name: string;
   commit: string;
 }
+
+const SHORT = 7;
 
 /** Set by git while it runs a hook; they would direct a command at another index or tree. */
 const HOOK_VARIABLES = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX'];
@@ -29,7 +31,8 @@ export function revisionOf(name: string): Revision {
     throw new Error(`--against needs git and a clone of the project: ${(stderr || message).trim()}`);
   }
   try {
-    return { name, commit: git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`).trim() };
+    const commit = git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`).trim();
+    return { name: commit.startsWith(name) ? commit.slice(0, SHORT) : name, commit };
   } catch {
     throw new Error(
       `Unknown revision '${name}'. Use a commit, branch or tag of this clone. ` +
@@ -38,7 +41,7 @@ export function revisionOf(name: string): Revision {
   }
 }
 
-export const shortOf = ({ commit }: Revision): string => commit.slice(0, 7);
+export const shortOf = ({ commit }: Revision): string => commit.slice(0, SHORT);
 
 /** The commit of the working tree, and whether its files differ from that commit. */
 export function workingTree(): string {
