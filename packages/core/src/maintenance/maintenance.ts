@@ -89,9 +89,9 @@ export class Maintenance {
     if (changed.length > 0) this.#listener.onChanged(changed);
     if (unclaimed.length > 0) this.#listener.onUnclaimed(unclaimed);
     if (more) return clock.now();
-    // Where nothing could be done about what is due, the next look would find the same.
-    const isStuck = changed.length === 0 && unclaimed.length === 0;
-    return Math.max(nextAt ?? Number.POSITIVE_INFINITY, isStuck ? clock.now() + this.#options.sweepEveryMs : 0);
+    const isStuck = changed.length === 0 && unclaimed.length === 0 && nextAt !== null && nextAt <= clock.now();
+    // Where nothing could be done about what is due, a look at once would find the same.
+    return isStuck ? Number.POSITIVE_INFINITY : (nextAt ?? Number.POSITIVE_INFINITY);
   }
 
   async #sleepUntil(moment: number): Promise<void> {
