@@ -116,7 +116,7 @@ test.each([
   expect(events.map(({ type }) => type)).toEqual(['job.enqueued']);
   const statement = readAll((text) => link.sql(text))['segments-after'];
   const [now] = await link.query<[string]>('select pg_current_snapshot()::text');
-  const cells = [NOTHING_SEEN, now![0], 0, 9, jobs[1]!.id, jobs[1]!.id];
+  const cells = [NOTHING_SEEN, now![0], 0, 9, jobs[1]!.id, jobs[1]!.id, 0];
   const rows = await link.query<[number, number, string | null, string | null]>(statement, cells);
   expect(rows.map(([, , body]) => body === null)).toEqual([true, false, true]);
   expect(rows.map(([, , , ids]) => ids === null)).toEqual([true, size === 3, true]);

@@ -21,7 +21,7 @@ export const eventLog = (base: Base): EventLog => ({
   end: () => endOfLog(base),
 });
 
-type StateCells = [store: string, now: string, wasPruned: boolean, isSetBack: boolean];
+type StateCells = [store: string, now: string, wasPruned: boolean, isSetBack: boolean, adoptedSeq: number];
 type SegmentCells = [seq: number, first: number, body: string | null, ids: string | null];
 
 async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery): Promise<EventPage> {
@@ -29,7 +29,7 @@ async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery)
   const { base: seen = NOTHING_SEEN, target = null, seq = 0, index = 0 } = given ?? {};
   const { link, sql } = base;
   const [state] = await link.query<StateCells>(sql['log-state'], [seen, target, seq, index]);
-  const [store, now, wasPruned, isSetBack] = state!;
+  const [store, now, wasPruned, isSetBack, adoptedSeq] = state!;
   // Its numbers mean nothing here: the database is another one, or was restored.
   if (given && (given.store !== store || isSetBack))
     return { ...(await readEvents(base, { filter, limit })), missed: true };
@@ -38,7 +38,8 @@ async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery)
   const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
   const most = only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH;
   const uuid = only !== null && isId(only) ? only : null;
-  const rows = await link.query<SegmentCells>(sql['segments-after'], [seen, from.target, seq, most, only, uuid]);
+  const cells = [seen, from.target, seq, most, only, uuid, adoptedSeq];
+  const rows = await link.query<SegmentCells>(sql['segments-after'], cells);
   const page = new PageWriter(from, filter, limit, given !== null && wasPruned);
   for (const row of rows) if (page.add(row)) break;
   // What an older snapshot ended with is not the end of the log.
