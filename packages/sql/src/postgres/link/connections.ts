@@ -1,4 +1,5 @@
 import type { CustomTypesConfig, Pool, PoolClient, QueryArrayConfig } from 'pg';
+import { acquire, hasFree } from './acquire.ts';
 import { cancelStatement } from './cancel.ts';
 import { faultOf } from './failures.ts';
 import { Prepared } from './prepared.ts';
@@ -21,12 +22,15 @@ export class Connections {
   readonly #pool: Pool;
   readonly #types: CustomTypesConfig;
   readonly #queryTimeoutMs: number;
+  readonly #connect: () => Promise<PoolClient>;
   readonly #prepared = new Prepared();
 
-  constructor(pool: Pool, types: CustomTypesConfig, queryTimeoutMs: number) {
+  /** `sharedTimeoutMs`: how long to wait for a connection of a pool that is not ours. Our own pool has its own limit. */
+  constructor(pool: Pool, types: CustomTypesConfig, queryTimeoutMs: number, sharedTimeoutMs: number | null) {
     this.#pool = pool;
     this.#types = types;
     this.#queryTimeoutMs = queryTimeoutMs;
+    this.#connect = sharedTimeoutMs === null ? () => pool.connect() : () => acquire(pool, sharedTimeoutMs);
     // Not when `connect` resolves: the server may end a connection in the same breath as it accepts it.
     pool.on('acquire', silence);
   }
@@ -36,9 +40,14 @@ export class Connections {
     this.#pool.off('acquire', silence);
   }
 
+  /** Whether `use`, called in this very turn, waits for nobody. */
+  hasFree(): boolean {
+    return hasFree(this.#pool);
+  }
+
   /** `pool.query` is not used, since it throws a connection away whenever a statement is refused. */
   async use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.#connect();
     let isLost = false;
     try {
       return await work(client);

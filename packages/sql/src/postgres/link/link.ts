@@ -28,6 +28,8 @@ export interface Link extends Queryable {
   sql(text: string): string;
   /** These texts are asked for often. */
   prepare(texts: readonly string[]): Promise<void>;
+  /** As `query`, if the pool has a connection to spare right now. False: it has none, and nothing was done. */
+  queryIfFree(text: string, values?: readonly unknown[]): Promise<boolean>;
   /** On one connection, and repeated as a whole. */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Told of what this process wakes, and of what others do by NOTIFY. */
@@ -42,7 +44,8 @@ export async function openLink(options: PostgresOptions): Promise<Link> {
   const schema = checkSchema(settings.schema);
   const driver = await loadDriver();
   const pool = options.pool ?? new driver.Pool(poolConfig(options));
-  const connections = new Connections(pool, typesOf(driver), settings.queryTimeoutMs);
+  const sharedTimeoutMs = options.pool ? settings.connectTimeoutMs : null;
+  const connections = new Connections(pool, typesOf(driver), settings.queryTimeoutMs, sharedTimeoutMs);
   const listener = (onWake: WakeListener): Listener | null =>
     settings.listen
       ? new Listener({
@@ -120,6 +123,13 @@ class PostgresLink implements Link {
   query<R extends unknown[]>(text: string, values?: readonly unknown[]): Promise<R[]> {
     const { connections } = this.#parts;
     return this.#patiently((client) => connections.query<R>(client, text, values));
+  }
+
+  async queryIfFree(text: string, values?: readonly unknown[]): Promise<boolean> {
+    if (!this.#parts.connections.hasFree()) return false;
+    // Asks the pool before anything else runs in this turn, so the connection is still free.
+    await this.query(text, values);
+    return true;
   }
 
   transaction<T>(work: (tx: Queryable) => Promise<T>, { timeoutMs }: TransactionOptions = {}): Promise<T> {

@@ -6,7 +6,7 @@ export interface PostgresOptions {
   url?: string;
   /** What `pg` takes, for what a URL cannot say: certificates, a function that makes passwords. */
   config?: PoolConfig;
-  /** A pool that the caller owns, and closes. */
+  /** A pool that the caller owns, and closes. Calls that find all of its connections in use fail after `connectTimeoutMs`. */
   pool?: Pool;
   /** Waybill keeps to this schema and makes it where it does not exist. @defaultValue 'waybill' */
   schema?: string;
