@@ -5,6 +5,7 @@ export const QUERY_NAMES = [
   'admit',
   'apply',
   'bundles-due',
+  'bundles-of',
   'bundles-open',
   'children-free',
   'children-waiting',

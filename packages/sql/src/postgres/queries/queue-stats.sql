@@ -24,11 +24,18 @@ select
     from {schema}.bundles b where b.tenant = $1 and b.queue = $2)),
   q.completed + t.completed, q.cancelled + t.cancelled, q.discarded + t.discarded,
   (select enqueued_at from {schema}.jobs_live where tenant = $1 and queue = $2 and ready order by place limit 1)
-from {schema}.queues q
+from (
+  select name, paused, keeps, concurrency, rate_limit, rate_period_ms, completed, cancelled, discarded
+  from {schema}.queues where tenant = $1 and name = $2
+  union all
+  -- One that was only noted; see note_queues_v1.
+  select $2, false, true, null, null, null, 0, 0, 0
+  where exists (select 1 from {schema}.queue_totals where tenant = $1 and queue = $2)
+    and not exists (select 1 from {schema}.queues where tenant = $1 and name = $2)
+) q
 cross join lateral (
   select
     coalesce(sum(completed), 0)::bigint as completed, coalesce(sum(cancelled), 0)::bigint as cancelled,
     coalesce(sum(discarded), 0)::bigint as discarded
   from {schema}.queue_totals where tenant = $1 and queue = $2
 ) t
-where q.tenant = $1 and q.name = $2

@@ -1,5 +1,3 @@
--- Makes queues known that were not.
+-- Lists queues that may be new, without a lock that others wait for. Answers those whose row was committed before.
 -- Parameters: 1 tenants, 2 names.
-insert into {schema}.queues (tenant, name)
-select distinct * from unnest($1::text[], $2::text[]) order by 1, 2
-on conflict do nothing
+select tenant, name from {schema}.note_queues_v1($1, $2)
