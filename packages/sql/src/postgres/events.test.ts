@@ -1,7 +1,7 @@
 import type { LoggedEvent, Store } from '@waybill/core';
 import { WaybillError } from '@waybill/core';
 import { expect, test } from 'vitest';
-import { NOTHING_SEEN, parseCursor } from './log-cursor.ts';
+import { parseCursor } from './log-cursor.ts';
 import { readAll } from './queries.ts';
 import { postgresStore } from './store.ts';
 import { execute, postgresUrl, tempClient, tempLink, tempSchema, tempStore } from './testing/server.ts';
@@ -114,9 +114,9 @@ test.each([
   const jobs = [(await add(store, size))[0]!, (await add(store, size))[0]!, (await add(store, size))[0]!];
   const { events } = await store.events.read({ filter: { jobIds: [jobs[1]!.id] }, limit: 10 });
   expect(events.map(({ type }) => type)).toEqual(['job.enqueued']);
-  const statement = readAll((text) => link.sql(text))['segments-after'];
+  const statement = readAll((text) => link.sql(text))['segments-from-start'];
   const [now] = await link.query<[string]>('select pg_current_snapshot()::text');
-  const cells = [NOTHING_SEEN, now![0], 0, 9, jobs[1]!.id, jobs[1]!.id, 0];
+  const cells = [now![0], 0, 9, jobs[1]!.id, jobs[1]!.id, 0];
   const rows = await link.query<[number, number, string | null, string | null]>(statement, cells);
   expect(rows.map(([, , body]) => body === null)).toEqual([true, false, true]);
   expect(rows.map(([, , , ids]) => ids === null)).toEqual([true, size === 3, true]);

@@ -38,8 +38,11 @@ async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery)
   const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
   const most = only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH;
   const uuid = only !== null && isId(only) ? only : null;
-  const cells = [seen, from.target, seq, most, only, uuid, adoptedSeq];
-  const rows = await link.query<SegmentCells>(sql['segments-after'], cells);
+  const cells = [from.target, seq, most, only, uuid, adoptedSeq];
+  const rows =
+    seen === NOTHING_SEEN
+      ? await link.query<SegmentCells>(sql['segments-from-start'], cells)
+      : await link.query<SegmentCells>(sql['segments-after'], [seen, ...cells]);
   const page = new PageWriter(from, filter, limit, given !== null && wasPruned);
   for (const row of rows) if (page.add(row)) break;
   // What an older snapshot ended with is not the end of the log.

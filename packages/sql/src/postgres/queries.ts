@@ -63,6 +63,7 @@ export const QUERY_NAMES = [
   'segment-append',
   'segment-shorten',
   'segments-after',
+  'segments-from-start',
   'segments-old',
   'segments-remove',
   'totals-fold',
