@@ -1,3 +1,6 @@
+// Imports vitest and fast-check, which whoever uses this entry installs: declared as peers, they would keep npm from
+// installing Waybill beside any other version of them.
+
 // For whoever tests a handler, an engine or a server.
 
 export { memoryStore } from '../store/memory/memory-store.ts';
