@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { engine } from './engine.ts';
 import type { Outcome } from './job/outcome.ts';
+import { silentLogger } from './logger.ts';
 import { memoryStore } from './store/memory/memory-store.ts';
 import { type Fault, faultyStore, type StoreMethod } from './testing/faulty-store.ts';
 import { TestClock } from './testing/test-clock.ts';
@@ -67,7 +68,10 @@ class Cluster {
   constructor(faults: Fault[]) {
     // A dead server closes its own end only; the store lives on.
     this.#faulty = { ...faultyStore(this.store, faults), close: async () => {} };
-    this.#servers = [engine({ store: this.#faulty }), engine({ store: this.#faulty })];
+    this.#servers = [
+      engine({ store: this.#faulty, logger: silentLogger }),
+      engine({ store: this.#faulty, logger: silentLogger }),
+    ];
   }
 
   at(server: number): Waybill {
@@ -76,7 +80,7 @@ class Cluster {
 
   async replace(server: number): Promise<void> {
     await this.#servers[server]!.close();
-    this.#servers[server] = engine({ store: this.#faulty });
+    this.#servers[server] = engine({ store: this.#faulty, logger: silentLogger });
   }
 
   async pass(ms: number): Promise<void> {

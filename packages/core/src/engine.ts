@@ -17,6 +17,7 @@ import { checkHealth } from './health/health.ts';
 import type { Job } from './job/job.ts';
 import { limits } from './limits/limits.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
+import { checkNodeVersion } from './node-version.ts';
 import { type EngineOptions, resolveOptions } from './options.ts';
 import { Reporter } from './progress/reporter.ts';
 import { Settler } from './settle/settler.ts';
@@ -33,6 +34,7 @@ const COUNT_AT_MOST = 10_000;
 
 /** The embedded engine: the whole of Waybill on one store, in this process. */
 export function engine(options: EngineOptions): Waybill {
+  checkNodeVersion();
   const asked = resolveOptions(options);
   const offloaded = asked.blobs && offloadedStore(asked.store, asked.blobs);
   const payloads = offloaded?.payloads;

@@ -29,6 +29,7 @@ export type { FailingItem } from './maintenance/failing-items.ts';
 export type { EngineOptions, RetentionOptions } from './options.ts';
 export { Places } from './places.ts';
 export { Roster } from './roster.ts';
+export { stderrLogger } from './stderr-logger.ts';
 export type * from './waybill.ts';
 
 // What stores, transports and servers are built from.
@@ -38,12 +39,14 @@ export { folderBlobStore } from './blobs/folder-blob-store.ts';
 export type { BlobOptions } from './blobs/offloaded-store.ts';
 export { checkJson, Fields, isObject } from './check.ts';
 export { type ApartOptions, apart } from './commit/apart.ts';
+export { closest, didYouMean } from './closest.ts';
 export { GroupCommit, type GroupCommitOptions } from './commit/group-commit.ts';
 export { parseDuration } from './duration.ts';
 export { checkQueue } from './enqueue/envelope.ts';
 export { isInTheWay, type UniqueRule } from './enqueue/unique.ts';
 export { invalidField } from './errors.ts';
 export type { Transition } from './job/evolve.ts';
+export { failureLine } from './job/failure-line.ts';
 export { isJobId, newJobId } from './job/id.ts';
 export { formatToken, type LeaseToken, parseToken, tokenOf } from './job/lease.ts';
 export { type Progress, progressAfter, type Report, type Speaker, speaksFor } from './job/progress.ts';
@@ -52,6 +55,7 @@ export { type Command, transition } from './job/transition.ts';
 export { admitted, claimed, freeSlots, type LimitRule, type LimitUse, nextAdmission, UNUSED } from './limits/limit.ts';
 export { checkLimitRule } from './limits/limit-options.ts';
 export { startsIn, type Window, withStarts } from './limits/window.ts';
+export { checkNodeVersion } from './node-version.ts';
 export type * from './store/apply.ts';
 export type * from './store/claim.ts';
 export {

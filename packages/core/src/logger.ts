@@ -8,4 +8,5 @@ export interface Logger {
 
 const nothing = () => {};
 
+/** For those who want to hear of nothing, not even of failed jobs. */
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -1,7 +1,8 @@
 import type { BlobOptions } from './blobs/offloaded-store.ts';
 import type { Clock } from './clock.ts';
 import { WaybillError } from './errors.ts';
-import { type Logger, silentLogger } from './logger.ts';
+import type { Logger } from './logger.ts';
+import { stderrLogger } from './stderr-logger.ts';
 import type { Store } from './store/store.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -11,7 +12,7 @@ export interface EngineOptions {
   transport?: Transport;
   /** Where payloads go that are too large for a row. All processes of one store need the same. @defaultValue nowhere */
   blobs?: BlobOptions;
-  /** @defaultValue silent */
+  /** @defaultValue stderrLogger: warnings and errors, one line each */
   logger?: Logger;
   /** Lease length when neither the job nor the claim names one. @defaultValue 300_000 */
   leaseMs?: number;
@@ -35,7 +36,7 @@ export interface RetentionOptions {
 
 const DAY_MS = 86_400_000;
 
-const DEFAULTS = { logger: silentLogger, leaseMs: 300_000, maintenance: true, sweepEveryMs: 1_000 } as const;
+const DEFAULTS = { logger: stderrLogger, leaseMs: 300_000, maintenance: true, sweepEveryMs: 1_000 } as const;
 
 const RETENTION_DEFAULTS = {
   finishedMs: 7 * DAY_MS,

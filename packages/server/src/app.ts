@@ -1,4 +1,4 @@
-import { type Clock, type Logger, silentLogger, systemClock, type Waybill } from '@waybill/core';
+import { type Clock, type Logger, stderrLogger, systemClock, type Waybill } from '@waybill/core';
 import { Hono } from 'hono';
 import type { App, Env } from './http/env.ts';
 import { onError, onlyErrors, onUnknown } from './http/errors.ts';
@@ -20,7 +20,7 @@ export interface AppOptions {
   waybill: Waybill;
   /** Of the implementation, as the manifest and the health answers tell it. */
   version: string;
-  /** @defaultValue silent */
+  /** @defaultValue stderrLogger */
   logger?: Logger;
   /** The one that the engine goes by. @defaultValue the clock of this machine */
   clock?: Clock;
@@ -35,7 +35,7 @@ export interface AppOptions {
 }
 
 const DEFAULTS = {
-  logger: silentLogger,
+  logger: stderrLogger,
   clock: systemClock,
   maxBodyBytes: 1024 * 1024,
   requireLease: false,

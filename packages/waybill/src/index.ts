@@ -7,5 +7,5 @@ export type { WaitOptions } from './sdk/wait.ts';
 
 // The engine underneath.
 
-export { engine, WaybillError } from '@waybill/core';
+export { engine, type Logger, silentLogger, stderrLogger, WaybillError } from '@waybill/core';
 export { openStore } from './connect/open-store.ts';

@@ -3,13 +3,13 @@ import {
   type Events,
   type Jobs,
   type Logger,
-  silentLogger,
+  stderrLogger,
   systemClock,
   WaybillError,
 } from '@waybill/core';
 import type { ContextHooks } from './context.ts';
 import type { Middleware } from './execute/in-process.ts';
-import type { AnyTask } from './task.ts';
+import { type AnyTask, checkTask } from './task.ts';
 
 export interface WorkerOptions extends ContextHooks {
   /** Of an embedded engine or a remote one; nothing else of it is needed. */
@@ -39,7 +39,7 @@ export interface WorkerOptions extends ContextHooks {
   maxResultBytes?: number;
   /** The outermost first. @defaultValue none */
   middleware?: readonly Middleware[];
-  /** @defaultValue silent */
+  /** @defaultValue stderrLogger: warnings and errors, one line each */
   logger?: Logger;
   /** Never asked for the time of day but once per log line: a wrong or jumping clock does no harm. @defaultValue systemClock */
   clock?: Clock;
@@ -56,7 +56,7 @@ const DEFAULTS = {
   graceMs: 25_000,
   maxResultBytes: 1_048_576,
   middleware: [],
-  logger: silentLogger,
+  logger: stderrLogger,
   clock: systemClock,
   tenant: '',
 } satisfies Partial<WorkerOptions>;
@@ -75,6 +75,8 @@ export interface ResolvedWorkerOptions extends Defaulted, ContextHooks, Pick<Wor
 export const MAX_CLAIM = 1_000;
 
 export function resolveWorkerOptions(options: WorkerOptions, newId: () => string): ResolvedWorkerOptions {
+  if (!Array.isArray(options.tasks)) throw refuse('tasks', 'must be a list of tasks');
+  for (const task of options.tasks) checkTask(task);
   const tasks = new Map(options.tasks.map((task) => [task.name, task]));
   if (tasks.size < options.tasks.length) throw refuse('tasks', 'must have different names');
   const named = options.tasks.map(({ policy }) => policy.queue ?? 'default');

@@ -8,7 +8,7 @@ import {
 } from '@waybill/core';
 import { toJson } from './jsonified.ts';
 import { pathOf, type SchemaIssue } from './standard-schema.ts';
-import type { AnyTask, LimitOptions, TaskPolicy, UniqueOptions } from './task.ts';
+import { type AnyTask, checkTask, type LimitOptions, type TaskPolicy, type UniqueOptions } from './task.ts';
 
 /** What one call may say about its job; it beats what the task says. */
 export interface EnqueueOptions extends Omit<TaskPolicy, 'unique' | 'limit'> {
@@ -43,6 +43,7 @@ export async function requestFor(
   options: EnqueueOptions = {},
   root = 'input',
 ): Promise<JobRequest> {
+  checkTask(task);
   const json = input === undefined ? undefined : plain(task, input, root);
   await checkInput(task, json, root);
   const { id, meta } = options;

@@ -1,8 +1,9 @@
-import type { ErrorInput, Outcome } from '@waybill/core';
+import type { ErrorInput, Job, Outcome } from '@waybill/core';
 import type { Deadlines } from './deadlines.ts';
 import type { HeldRun } from './held-run.ts';
 import type { ResolvedWorkerOptions } from './options.ts';
 import { backoffMs, codeOf, mayRepeat } from './patience.ts';
+import { tellFailure } from './tell-failure.ts';
 
 export type SettleParts = Pick<ResolvedWorkerOptions, 'jobs' | 'clock' | 'logger'> & { deadlines: Deadlines };
 
@@ -12,14 +13,27 @@ export type SettleParts = Pick<ResolvedWorkerOptions, 'jobs' | 'clock' | 'logger
  */
 export function settleRun(run: HeldRun, outcome: Outcome, parts: SettleParts, giveUp: AbortSignal): Promise<boolean> {
   // Without a frame of its own to wait in: nearly all are answered at once, and hundreds wait for the same flush.
-  return settleOnce(run, outcome, parts).then(isSettled, (error: unknown) =>
-    settleAgain(run, outcome, error, parts, giveUp),
+  return settleOnce(run, outcome, parts).then(
+    outcome.kind === 'failed' || outcome.kind === 'discarded' ? (job) => failed(job, run, outcome, parts) : isSettled,
+    (error: unknown) => settleAgain(run, outcome, error, parts, giveUp),
   );
 }
 
 const isSettled = (): boolean => true;
 
-function settleOnce({ lease }: HeldRun, outcome: Outcome, { jobs, deadlines }: SettleParts): Promise<unknown> {
+type Failure = Extract<Outcome, { kind: 'failed' | 'discarded' }>;
+
+/** Told when it is settled, since only the answer says what comes next. */
+function failed(job: Job, run: HeldRun, outcome: Failure, { logger }: SettleParts): boolean {
+  tellFailure(job, run.fields, outcome, logger);
+  return true;
+}
+
+/** Where the outcome could not be written, the log is the only place that has the reason. */
+const reasonIn = (outcome: Outcome): { error?: ErrorInput } =>
+  outcome.kind === 'failed' || outcome.kind === 'discarded' ? { error: outcome.error } : {};
+
+function settleOnce({ lease }: HeldRun, outcome: Outcome, { jobs, deadlines }: SettleParts): Promise<Job> {
   const { job, token } = lease;
   return deadlines.within(jobs.settle({ id: job.id, tenant: job.tenant, leaseToken: token, outcome }));
 }
@@ -35,15 +49,19 @@ async function settleAgain(
   let error = first;
   for (let failures = 1; ; failures += 1) {
     if (!mayRepeat(error)) return refused(run, outcome, error, parts, giveUp);
-    if (failures === 1) logger.warn({ ...run.fields, err: error }, 'A run could not be settled; trying again.');
+    if (failures === 1)
+      logger.warn({ ...run.fields, ...reasonIn(outcome), err: error }, 'A run could not be settled; trying again.');
     await clock.sleep(backoffMs(failures), giveUp);
     if (giveUp.aborted) {
-      logger.error({ ...run.fields, err: error }, 'A run was not settled; its job runs again when the lease ends.');
+      logger.error(
+        { ...run.fields, ...reasonIn(outcome), err: error },
+        'A run was not settled; its job runs again when the lease ends.',
+      );
       return false;
     }
     try {
-      await settleOnce(run, outcome, parts);
-      return true;
+      const job = await settleOnce(run, outcome, parts);
+      return outcome.kind === 'failed' || outcome.kind === 'discarded' ? failed(job, run, outcome, parts) : true;
     } catch (next) {
       error = next;
     }

@@ -69,14 +69,27 @@ export function task(
   name: string,
   options: { input?: StandardSchemaV1 | undefined } & TaskOptions<unknown, unknown, unknown>,
 ): Task {
-  if (!NAME.test(name)) {
-    throw new WaybillError('invalid_request', `'${name}' is no task name: lower-case words joined by dots are.`, {
-      hint: 'Name it like email.send.',
-    });
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    const message = `Invalid task name '${name}'. Use lower-case words joined by dots, such as email.send.`;
+    throw new WaybillError('invalid_request', message);
   }
+  if (typeof options !== 'object' || options === null) throw new WaybillError('invalid_request', noRun(name));
   const { input: schema, run, ...policy } = options;
-  if (typeof run !== 'function') throw new WaybillError('invalid_request', `Task '${name}' has no 'run' function.`);
+  if (typeof run !== 'function') throw new WaybillError('invalid_request', noRun(name));
   return { name, schema, policy, run };
+}
+
+const noRun = (name: string): string =>
+  `Task '${name}' has no 'run' function. Define it as task('${name}', { run: async (input) => { .. } }).`;
+
+/** Without a compiler, a name is easily taken for the task itself. */
+export function checkTask(given: AnyTask): void {
+  const task: Partial<AnyTask> | null | undefined = given;
+  if (typeof task?.run === 'function' && typeof task.name === 'string' && task.policy !== undefined) return;
+  const found = typeof given === 'string' ? `the text '${given}'` : given === null ? 'null' : typeof given;
+  throw new WaybillError('invalid_request', `A task is needed, and this is ${found}.`, {
+    hint: "Give what task('email.send', { run }) has answered. For a job of another program's task: jobs.enqueue({ type, args }).",
+  });
 }
 
 /** A task's input travels as the only argument. Jobs of foreign producers may have several: those arrive as a list. */

@@ -1,4 +1,4 @@
-import { engine, type HeartbeatCall, systemClock } from '@waybill/core';
+import { engine, type HeartbeatCall, silentLogger, systemClock } from '@waybill/core';
 import { memoryStore } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { task } from './task.ts';
@@ -115,7 +115,7 @@ describe('leases', () => {
 
   it('pass while a handler blocks the event loop: at most one result is kept, and a warning names the task', async () => {
     const store = memoryStore({ clock: systemClock });
-    const waybill = engine({ store });
+    const waybill = engine({ store, logger: silentLogger });
     onTestFinished(() => waybill.close());
     const logs = new LogBook();
     const blocking = task('blocking.one', {

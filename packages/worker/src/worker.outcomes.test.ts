@@ -44,7 +44,10 @@ describe('a handler comes to exactly one outcome', () => {
     const details = outcome.error.details as { stack: string; cause: string };
     expect(details.stack.length).toBeLessThanOrEqual(4_000);
     expect(details.cause).toBe('Error: refused');
-    expect(logs.warnings()).toEqual(["A run of task 'odd.one' failed."]);
+    // The log tells of a failure when its settling was answered, which is a moment after the outcome was known.
+    expect((await logs.said('failed on attempt')).message).toMatch(
+      /^Job \S{36} odd\.one failed on attempt 1 of 3: x+… It/,
+    );
   });
 
   it('an error keeps its code, by which a retry policy can know it', async () => {

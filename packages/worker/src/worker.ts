@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Lease, WaybillError, type WorkerDirective } from '@waybill/core';
+import { checkNodeVersion, type Lease, WaybillError, type WorkerDirective } from '@waybill/core';
 import { claimLoop } from './claim-loop.ts';
 import { Deadlines } from './deadlines.ts';
 import { inProcess, OBEY_MS, serverNow } from './execute/in-process.ts';
@@ -50,6 +50,7 @@ export class Worker {
   });
 
   constructor(options: WorkerOptions) {
+    checkNodeVersion();
     const newId = () => `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
     this.#options = resolveWorkerOptions(options, newId);
     this.id = this.#options.id;
@@ -198,7 +199,7 @@ export class Worker {
   }
 
   #settle({ outcome, isSettled = false }: Ended, run: HeldRun): Promise<unknown> {
-    const { clock, logger } = this.#options;
+    const { clock } = this.#options;
     const now = clock.monotonic();
     run.state = 'settling';
     this.#running -= 1;
@@ -206,9 +207,6 @@ export class Worker {
     this.#startNext();
     this.#changed.ring();
     this.#warnOfLateness(run, now);
-    if (outcome?.kind === 'failed') {
-      logger.warn({ ...run.fields, error: outcome.error }, `A run of task '${run.fields.task}' failed.`);
-    }
     run.isSettledByHandler = isSettled;
     return outcome === null ? Promise.resolve() : settleRun(run, outcome, this.#settling, this.#giveUp.signal);
   }

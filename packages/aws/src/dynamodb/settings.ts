@@ -1,4 +1,4 @@
-import { type Clock, invalidField, type Logger, type Retention, silentLogger, systemClock } from '@waybill/core';
+import { type Clock, invalidField, type Logger, type Retention, stderrLogger, systemClock } from '@waybill/core';
 import type { Client } from './sdk.ts';
 
 export interface DynamoOptions {
@@ -28,7 +28,7 @@ export interface DynamoOptions {
   largestTransaction?: number;
   /** @defaultValue systemClock */
   clock?: Clock;
-  /** @defaultValue silentLogger */
+  /** @defaultValue stderrLogger */
   logger?: Logger;
 }
 
@@ -87,7 +87,7 @@ export function settingsOf(options: DynamoOptions): Settings {
     dueShards: due,
     shardsOf: (name) => queues[name] ?? queue,
     clock: options.clock ?? systemClock,
-    logger: options.logger ?? silentLogger,
+    logger: options.logger ?? stderrLogger,
   };
 }
 

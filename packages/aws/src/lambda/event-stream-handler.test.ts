@@ -21,11 +21,12 @@ describe.skipIf(!canRun)('a function at the stream of the table (skipped: needs 
   async function open(options: Partial<EventStreamOptions> = {}) {
     const [clock, table] = [new TestClock(), local.newTable()];
     const { store, close } = await local.open({ clock, table });
-    const { jobs } = engine({ store, maintenance: false });
+    const { jobs } = engine({ store, maintenance: false, logger: silentLogger });
     onTestFinished(close);
     const stream = new TableStream(local.client(), local.endpoint(), table);
     const told: LoggedEvent[][] = [];
     const handler = eventStreamHandler({
+      logger: silentLogger,
       open: async () => ({ store }),
       onEvents: async (events) => told.push(events),
       ...options,

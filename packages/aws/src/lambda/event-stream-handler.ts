@@ -1,4 +1,4 @@
-import { type LoggedEvent, type Logger, silentLogger } from '@waybill/core';
+import { type LoggedEvent, type Logger, stderrLogger } from '@waybill/core';
 import { confirmedBy } from '../dynamodb/keys.ts';
 import type { DynamoStore } from '../dynamodb/store.ts';
 import type { BatchResponse, StreamEvent, StreamRecord } from './lambda-types.ts';
@@ -11,7 +11,7 @@ export interface EventStreamOptions {
    * again, so they may come twice: each has its `cursor`, and its `sequence` within its job.
    */
   onEvents(events: LoggedEvent[]): Promise<unknown>;
-  /** @defaultValue silent */
+  /** @defaultValue stderrLogger */
   logger?: Logger;
 }
 
@@ -19,7 +19,7 @@ export interface EventStreamOptions {
  * A Lambda function at the stream of the table. The log is the truth, and the stream only says that a segment of it was
  * confirmed: the events are read from the log, and whatever else was written to the table is passed over.
  */
-export function eventStreamHandler({ open, onEvents, logger = silentLogger }: EventStreamOptions) {
+export function eventStreamHandler({ open, onEvents, logger = stderrLogger }: EventStreamOptions) {
   let opened: ReturnType<typeof open> | undefined;
 
   async function tell(position: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type BlobOptions, engine, type Json } from '@waybill/core';
+import { type BlobOptions, engine, type Json, silentLogger } from '@waybill/core';
 import { faultyStore, memoryStore, temporaryBlobs } from '@waybill/core/testing';
 import { type AnyTask, task, Worker } from '@waybill/worker';
 import type { Context, SQSEvent, SQSHandler, SQSRecord } from 'aws-lambda';
@@ -27,11 +27,12 @@ async function open(
   const store = faultyStore(memoryStore({ clock }), faults);
   const transport = await sqs.open();
   const parts = { store, transport, ...(blobs && { blobs }) };
-  const producer = engine(parts);
+  const producer = engine({ ...parts, logger: silentLogger });
   onTestFinished(() => producer.close());
   const handler = workerHandler({
+    logger: silentLogger,
     open: async () => parts,
-    worker: (jobs) => new Worker({ jobs, tasks, queues: ['mails'], clock, concurrency }),
+    worker: (jobs) => new Worker({ jobs, tasks, queues: ['mails'], clock, concurrency, logger: silentLogger }),
     ...options,
   });
   const end = () => clock.now() + TIMEOUT_MS;

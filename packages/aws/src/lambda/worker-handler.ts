@@ -1,4 +1,4 @@
-import { type BlobOptions, engine, type Logger, type Store, silentLogger, type Transport } from '@waybill/core';
+import { type BlobOptions, engine, type Logger, type Store, stderrLogger, type Transport } from '@waybill/core';
 import type { BatchResponse, LambdaContext, SqsEvent, SqsRecord } from './lambda-types.ts';
 import { type LambdaAdopt, messageOf, readRecord, receiptIn } from './read-record.ts';
 import { recordJobs, type WorkerJobs } from './record-jobs.ts';
@@ -16,7 +16,7 @@ export interface WorkerHandlerOptions {
   handBackMs?: number;
   /** Set where the function is at the queue of a foreign producer. @defaultValue none */
   adopt?: LambdaAdopt;
-  /** @defaultValue silent */
+  /** @defaultValue stderrLogger */
   logger?: Logger;
 }
 
@@ -34,7 +34,7 @@ const HAND_BACK_MS = 10_000;
  * the redrive queue. Upkeep (due rows, crons) is not done here; a server or a scheduled function must do it.
  */
 export function workerHandler(options: WorkerHandlerOptions) {
-  const { handBackMs = HAND_BACK_MS, logger = silentLogger, adopt } = options;
+  const { handBackMs = HAND_BACK_MS, logger = stderrLogger, adopt } = options;
   let opened: ReturnType<typeof open> | undefined;
 
   async function open() {
@@ -54,7 +54,10 @@ export function workerHandler(options: WorkerHandlerOptions) {
       const delivery = { tenant: '', jobId: '', queue: adopt.queue, receipt: receiptIn(record) };
       await records
         .keep({ ...delivery, message: messageOf(record) }, 'It is neither a hint nor a job.')
-        .catch(() => unkept.push(messageId));
+        .catch((error: unknown) => {
+          logger.warn({ err: error, message: messageId }, 'A message could not be put aside; it is delivered again.');
+          unkept.push(messageId);
+        });
     }
     return unkept;
   }

@@ -1,4 +1,4 @@
-import { type Clock, invalidField, type Logger, silentLogger, systemClock } from '@waybill/core';
+import { type Clock, invalidField, type Logger, stderrLogger, systemClock } from '@waybill/core';
 import type { Adopt } from './adopt.ts';
 import type { Client } from './sdk.ts';
 
@@ -21,7 +21,7 @@ export interface SqsOptions {
   client?: Client;
   /** The store's, so that both mean the same time. @defaultValue systemClock */
   clock?: Clock;
-  /** @defaultValue silentLogger */
+  /** @defaultValue stderrLogger */
   logger?: Logger;
 }
 
@@ -52,6 +52,6 @@ export function settingsOf(options: SqsOptions): Settings {
     createQueues: options.createQueues ?? true,
     adopt: options.adopt ?? {},
     clock: options.clock ?? systemClock,
-    logger: options.logger ?? silentLogger,
+    logger: options.logger ?? stderrLogger,
   };
 }

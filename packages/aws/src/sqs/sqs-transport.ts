@@ -1,5 +1,5 @@
 import type { Message } from '@aws-sdk/client-sqs';
-import type { Delivery, Hint, Transport } from '@waybill/core';
+import { checkNodeVersion, type Delivery, type Hint, type Transport } from '@waybill/core';
 import { sqsAside } from './aside.ts';
 import { putAside } from './aside-message.ts';
 import type { Base } from './base.ts';
@@ -23,6 +23,7 @@ export interface SqsTransport extends Transport {
 
 /** Hints as messages of SQS: one standard queue per job queue and tier. */
 export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTransport> {
+  checkNodeVersion();
   const settings = settingsOf(options);
   const { clock } = settings;
   const { sdk, client, close } = await openClient(options);

@@ -133,7 +133,9 @@ export class HintClaims {
       // What is refused now is refused for ever; what only failed is delivered again.
       const isRefused = error instanceof WaybillError && !error.retryable;
       const refuse = () => transport.putAside?.(delivery, (error as Error).message) ?? transport.ack(delivery);
-      await (isRefused ? refuse() : transport.release(delivery, ADOPT_AGAIN_MS)).catch(() => {});
+      await (isRefused ? refuse() : transport.release(delivery, ADOPT_AGAIN_MS)).catch((reason: unknown) =>
+        logger.warn({ err: reason, queue, message: jobId }, 'A foreign message could not be put aside or given back.'),
+      );
       return null;
     }
   }

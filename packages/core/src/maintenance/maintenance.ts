@@ -1,4 +1,5 @@
 import type { BlobSweep } from '../blobs/sweep-blobs.ts';
+import { failureLine } from '../job/failure-line.ts';
 import type { Job } from '../job/job.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { MaintenanceHealth } from '../waybill.ts';
@@ -81,11 +82,12 @@ export class Maintenance {
 
   /** Answers when the next row is due. */
   async #sweep(jumps: JumpWatch): Promise<number> {
-    const { store, clock } = this.#options;
+    const { store, clock, logger } = this.#options;
     const parts = { store, make: this.#make, failing: this.#failing };
     const swept = await this.#round('Sweeping', () => sweepOnce(parts, jumps));
     if (swept === undefined) return clock.now() + AFTER_ERROR_MS;
-    const { changed, unclaimed, nextAt, more } = swept;
+    const { changed, unclaimed, failed, nextAt, more } = swept;
+    for (const job of failed) logger.warn({ job: job.id, task: job.type, run: job.run }, failureLine(job));
     if (changed.length > 0) this.#listener.onChanged(changed);
     if (unclaimed.length > 0) this.#listener.onUnclaimed(unclaimed);
     if (more) return clock.now();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { TERMINAL_EVENT_TYPES } from '../events/job-event.ts';
 import type { Outcome } from '../job/outcome.ts';
+import { silentLogger } from '../logger.ts';
 import { testEngine } from '../testing/test-engine.ts';
 
 const failed: Outcome = { kind: 'failed', error: { code: 'handler_error', message: 'no luck' } };
@@ -143,4 +144,20 @@ test('retention removes what is too old and nothing that lives', async () => {
   expect(await waybill.jobs.get(waiting)).toMatchObject({ state: 'scheduled' });
   await clock.advance(600_000);
   await expect(waybill.jobs.get(dead)).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('D2: a run that the engine ends itself is told: past its timeout, with a lease that ran out, and for good', async () => {
+  const lines: string[] = [];
+  const logger = { ...silentLogger, warn: (_: object, message: string) => void lines.push(message) };
+  const { clock, enqueue, claimOne } = testEngine({ logger });
+  const id = await enqueue({ timeout_ms: 1_000, retry: { ...steady, max_attempts: 2 } });
+  await claimOne();
+  await clock.advance(1_000);
+  await clock.advance(1_000);
+  await claimOne({ leaseMs: 500 });
+  await clock.advance(500);
+  expect(lines).toEqual([
+    `Job ${id} test.job failed on attempt 1 of 2: The run exceeded its execution timeout of 1000 ms. It will be retried in 1.0 s. See: waybill jobs show ${id}`,
+    `Job ${id} test.job was discarded after 2 attempts: The lease ran out before the run was settled. See: waybill jobs show ${id}`,
+  ]);
 });

@@ -19,6 +19,8 @@ export interface SweepAnswer {
   changed: Job[];
   /** Rows that nobody has claimed in time; only a transport of hints has some. */
   unclaimed: Job[];
+  /** Rows among these whose run the sweep has ended: past its timeout, or with a lease that ran out. */
+  failed: Job[];
   /** When to look again; null: nothing waits. */
   nextAt: number | null;
   /** More was due than one sweep takes, or what was done may have made more due. */
@@ -58,13 +60,14 @@ export async function sweepOnce(parts: SweepParts, jumps: JumpWatch): Promise<Sw
   const advanced = await advanceAll(parts, nodes);
   const fired = await fireAll(parts, crons);
   const waited = new Set(ready.flatMap(({ tenant, id, state }) => (state === 'available' ? [`${tenant} ${id}`] : [])));
-  const ticked = await tickAll(parts, ready, now);
+  const { ticked, failed } = await tickAll(parts, ready, now);
   const isUnclaimed = ({ tenant, id, state }: Job) => state === 'available' && waited.has(`${tenant} ${id}`);
   const unclaimed = ticked.filter(isUnclaimed);
   const moved = ticked.filter((job) => !isUnclaimed(job));
   return {
     changed: [...answer.admitted, ...advanced, ...fired, ...moved],
     unclaimed,
+    failed,
     nextAt: answer.nextAt,
     more: ready.length >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0,
   };
@@ -101,28 +104,37 @@ async function fireAll({ store, make, failing }: SweepParts, crons: readonly Cro
   return fired;
 }
 
+interface Ticked {
+  ticked: Job[];
+  failed: Job[];
+}
+
 interface Tick {
   job: Job;
   change: Change;
 }
 
-async function tickAll(parts: SweepParts, jobs: readonly Job[], now: number): Promise<Job[]> {
+async function tickAll(parts: SweepParts, jobs: readonly Job[], now: number): Promise<Ticked> {
   const { store, failing } = parts;
-  const failed: [Job, unknown][] = [];
+  const refused: [Job, unknown][] = [];
   const due: Tick[] = [];
   for (const job of jobs) {
     try {
       const after = transition(job, { do: 'tick' }, now);
       if (after) due.push({ job, change: changeOf(job, seen(job), after) });
     } catch (error) {
-      failed.push([job, error]);
+      refused.push([job, error]);
     }
   }
-  const changed: Job[] = [];
+  const ticked: Job[] = [];
+  const failed: Job[] = [];
   const run = async (some: readonly Tick[]): Promise<void> => {
     const answers = await store.apply(some.map(({ change }) => change));
     answers.forEach((answer, index) => {
-      if (answer.status === 'applied') changed.push(some[index]!.change.job, ...answer.admitted);
+      if (answer.status !== 'applied') return;
+      const { job, events } = some[index]!.change;
+      ticked.push(job, ...answer.admitted);
+      if (events.some(({ type }) => type === 'job.failed' || type === 'job.lease_expired')) failed.push(job);
     });
     for (const { job } of some) failing.succeeded(itemOf(job));
   };
@@ -130,11 +142,11 @@ async function tickAll(parts: SweepParts, jobs: readonly Job[], now: number): Pr
   for (let from = 0; from < due.length; from += maxBatch) {
     await apart(due.slice(from, from + maxBatch), run, {
       isShared: isAway(store),
-      onFailed: ({ job }, error) => failed.push([job, error]),
+      onFailed: ({ job }, error) => refused.push([job, error]),
     });
   }
-  await putOff(parts, failed);
-  return changed;
+  await putOff(parts, refused);
+  return { ticked, failed };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { engine } from '../engine.ts';
+import { silentLogger } from '../logger.ts';
 import type { EngineOptions } from '../options.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import type { Store } from '../store/store.ts';
@@ -23,7 +24,7 @@ export function testEngine(
 ): TestEngine {
   const { faults = [], clock = new TestClock(), on = memoryStore({ clock }), ...rest } = options;
   const store = faultyStore(on, faults);
-  const waybill = engine({ store, ...rest });
+  const waybill = engine({ store, logger: silentLogger, ...rest });
   onTestFinished(() => waybill.close());
   return {
     waybill,

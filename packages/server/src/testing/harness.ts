@@ -1,4 +1,4 @@
-import { engine, type Logger, type Waybill } from '@waybill/core';
+import { engine, type Logger, silentLogger, type Waybill } from '@waybill/core';
 import { memoryStore, TestClock } from '@waybill/core/testing';
 import { expect, onTestFinished } from 'vitest';
 import { type AppOptions, createApp } from '../app.ts';
@@ -47,7 +47,7 @@ export function harness({
   ...options
 }: Partial<AppOptions> & { maintenance?: boolean } = {}): Harness {
   const clock = new TestClock();
-  const waybill = options.waybill ?? engine({ store: memoryStore({ clock }), maintenance });
+  const waybill = options.waybill ?? engine({ store: memoryStore({ clock }), maintenance, logger: silentLogger });
   const log: LoggedLine[] = [];
   const app = createApp({ waybill, clock, version: '0.0.0-test', logger: recorder(log), ...options });
   onTestFinished(() => waybill.close());

@@ -6,6 +6,7 @@ import {
   type ClaimRequest,
   type Clock,
   type CronStore,
+  checkNodeVersion,
   type DueAnswer,
   type DueQuery,
   type EventLog,
@@ -28,7 +29,7 @@ import {
   type Store,
   type StoreCapabilities,
   type StoreWithin,
-  silentLogger,
+  stderrLogger,
   type Transaction,
   type WakeListener,
   type WorkerStore,
@@ -94,13 +95,14 @@ const OFTEN = [
 
 /** A store in one schema of a PostgreSQL database. Any number of processes may share it. */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
+  checkNodeVersion();
   const link = await openLink(options);
   const floors = new Floors(link.clock);
   const sql = readAll((text) => link.sql(text));
   const bell = new Bell(link, floors, sql.notify);
   const bundleFrom = options.bundleFrom ?? BUNDLE_FROM;
   const base: Base = { link, sql, floors, bell, bundleFrom, knownQueues: new Set(), unlimited: new Set() };
-  const upkeep = new Upkeep(base, options.logger ?? silentLogger);
+  const upkeep = new Upkeep(base, options.logger ?? stderrLogger);
   try {
     await link.query(sql['log-adopt']);
     await link.prepare(OFTEN.map((name) => sql[name]));

@@ -1,4 +1,3 @@
-import { isBuiltin } from 'node:module';
 import { resolve } from 'node:path';
 import {
   type ApplyAnswer,
@@ -8,6 +7,7 @@ import {
   type ClaimRequest,
   type Clock,
   type CronStore,
+  checkNodeVersion,
   type DueAnswer,
   type DueQuery,
   type EventLog,
@@ -32,10 +32,9 @@ import {
   readEach,
   type Store,
   type StoreCapabilities,
-  silentLogger,
+  stderrLogger,
   systemClock,
   type WakeListener,
-  WaybillError,
   type WorkerStore,
   type WorkflowStore,
 } from '@waybill/core';
@@ -57,7 +56,7 @@ export interface SqliteOptions {
   durability?: 'full' | 'normal';
   /** @defaultValue systemClock */
   clock?: Clock;
-  /** @defaultValue silentLogger */
+  /** @defaultValue stderrLogger */
   logger?: Logger;
   /** How often to look whether another process wrote to the file. @defaultValue 25 */
   wakeEveryMs?: number;
@@ -68,15 +67,15 @@ export interface SqliteOptions {
 const DEFAULTS = {
   durability: 'full',
   clock: systemClock,
-  logger: silentLogger,
+  logger: stderrLogger,
   wakeEveryMs: 25,
   busyTimeoutMs: 10_000,
 } satisfies Omit<Required<SqliteOptions>, 'path'>;
 
 /** A store in one SQLite file. Several processes on one machine may share it. */
 export async function sqliteStore(options: SqliteOptions): Promise<Store> {
+  checkNodeVersion();
   const { clock, logger, durability, wakeEveryMs, busyTimeoutMs } = { ...DEFAULTS, ...options };
-  if (!isBuiltin('node:sqlite')) throw tooOld(process.versions.node);
   // SQLite takes an empty path for a temporary file that is gone when it is closed.
   if (options.path === '') throw invalidField('path', 'must name a file');
   // Absolute, since the file may be opened again after the process has changed its folder.
@@ -85,11 +84,6 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
   await link.call('ping', null);
   return new SqliteStore(link, clock, path !== IN_MEMORY);
 }
-
-const tooOld = (version: string): WaybillError =>
-  new WaybillError('unsupported', `SQLite needs Node.js 22.13 or newer, and this is ${version}.`, {
-    hint: 'Install a current Node.js, or add one to the project: npm install --save-dev node@24, then npx node.',
-  });
 
 class SqliteStore implements Store {
   readonly capabilities: StoreCapabilities;

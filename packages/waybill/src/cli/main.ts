@@ -1,5 +1,4 @@
-import { WaybillError } from '@waybill/core';
-import { closest } from './closest.ts';
+import { closest, WaybillError } from '@waybill/core';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { commandHelp, groupHelp, overview } from './help.ts';

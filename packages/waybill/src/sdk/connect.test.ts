@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { silentLogger } from '@waybill/core';
 import { testEngine } from '@waybill/core/testing';
 import { createApp, serve } from '@waybill/server';
 import { task } from '@waybill/worker';
@@ -21,14 +22,14 @@ const hopeless = task('hopeless.one', {
 const empty = task('empty.one', { run: () => {} });
 
 async function embedded(): Promise<Connection> {
-  const waybill = await connect('sqlite::memory:');
+  const waybill = await connect('sqlite::memory:', { logger: silentLogger });
   onTestFinished(() => waybill.close());
   return waybill;
 }
 
 async function overHttp(): Promise<Connection> {
   const server = await serve(createApp({ waybill: await embedded(), version: 'test' }), { port: 0, graceMs: 100 });
-  const waybill = await connect(server.url);
+  const waybill = await connect(server.url, { logger: silentLogger });
   onTestFinished(async () => {
     await waybill.close();
     await server.close();
@@ -229,6 +230,6 @@ describe('the package', () => {
   });
 
   it('says what an address must look like', async () => {
-    await expect(connect('redis://localhost')).rejects.toThrow("'redis:' is no store that this version knows");
+    await expect(connect('redis://localhost')).rejects.toThrow("'redis:' is none of sqlite, postgres");
   });
 });

@@ -1,4 +1,12 @@
-import { type EnqueueContext, type Job, newJobId, systemClock, type Waybill } from '@waybill/core';
+import {
+  type EnqueueContext,
+  invalidField,
+  type Job,
+  newJobId,
+  stderrLogger,
+  systemClock,
+  type Waybill,
+} from '@waybill/core';
 import {
   type AnyTask,
   type EnqueueOptions,
@@ -57,12 +65,16 @@ export interface Connection extends Waybill {
 
 type ResultOf<T> = T extends Task<infer _Input, infer _Output, infer Result> ? Result : never;
 
-/** `sqlite:./waybill.db` and `sqlite::memory:` run the engine in this process; `http(s)://..` speaks to a server. */
+/**
+ * `sqlite:./waybill.db` and `sqlite::memory:`, `postgres://..` and `dynamodb://..` run the engine in this process;
+ * `http(s)://..` speaks to a server.
+ */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<Connection> {
   return connectionTo(await open(url, options), options);
 }
 
-export function connectionTo(port: Waybill, { logger, clock = systemClock, blobs }: ConnectOptions = {}): Connection {
+export function connectionTo(port: Waybill, options: ConnectOptions = {}): Connection {
+  const { logger = stderrLogger, clock = systemClock, blobs } = options;
   const workers = new Set<Worker>();
   const connection: Connection = {
     jobs: port.jobs,
@@ -80,6 +92,7 @@ export function connectionTo(port: Waybill, { logger, clock = systemClock, blobs
       return { id: job.id, job, created };
     },
     enqueueMany: async (task, inputs, given = {}) => {
+      if (!Array.isArray(inputs)) throw invalidField('inputs', `must be a list, not ${typeof inputs}.`);
       if (inputs.length === 0) return [];
       const named = inputs.map((input, index) => requestFor(task, input, given, `inputs[${index}]`));
       // With ids of our own the answer shows which jobs are ours, and for which one another job stands.
@@ -88,18 +101,19 @@ export function connectionTo(port: Waybill, { logger, clock = systemClock, blobs
       return jobs.map((job, index) => ({ id: job.id, job, created: job.id === requests[index]!.id }));
     },
     wait: async (job, given = {}) => {
-      const id = typeof job === 'string' ? job : job.id;
+      const id = typeof job === 'string' ? job : job?.id;
+      if (typeof id !== 'string') throw invalidField('job', 'must be a job id, or what enqueue() has answered.');
       return resultOf(await untilFinished(port, id, given, clock)) as never;
     },
     work: (tasks, { stopOn = [], ...given } = {}) => {
       const { jobs, events } = port;
       const room = blobs === undefined ? {} : { maxResultBytes: LARGEST_PAYLOAD };
-      const worker = new Worker({ clock, events, ...(logger && { logger }), ...room, ...given, jobs, tasks });
+      const worker = new Worker({ clock, events, logger, ...room, ...given, jobs, tasks });
       workers.add(worker);
       const stop = () => {
         connection
           .close()
-          .catch((error: unknown) => logger?.error({ err: error }, 'The connection did not close well.'));
+          .catch((error: unknown) => logger.error({ err: error }, 'The connection did not close well.'));
       };
       for (const signal of stopOn) process.once(signal, stop);
       void worker.ended.then(() => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Job, LoggedEvent } from '@waybill/core';
+import { type Job, type LoggedEvent, silentLogger } from '@waybill/core';
 import { task } from '@waybill/worker';
 import { afterAll, expect, test } from 'vitest';
 import { type Connection, connect } from './connect.ts';
@@ -45,7 +45,7 @@ async function allEvents(waybill: Connection): Promise<LoggedEvent[]> {
 
 test('guarantee 11: SIGTERM under load hands back every job that was not started, and finishes the others', async () => {
   const url = `sqlite:${path.join(folder, 'term.db')}`;
-  const waybill = await connect(url);
+  const waybill = await connect(url, { logger: silentLogger });
   const inputs = Array.from({ length: 400 }, (_, n) => ({ n }));
   const enqueued = await waybill.enqueueMany(load, inputs);
   const child = startWorker(url, { runMs: 20, concurrency: 5, prefetch: 50 });
@@ -73,7 +73,7 @@ test('guarantee 11: SIGKILL costs a job at most one lease time', async () => {
   /** For the sweep, and for a busy machine. */
   const SLACK_MS = 2_000;
   const url = `sqlite:${path.join(folder, 'kill.db')}`;
-  const waybill = await connect(url);
+  const waybill = await connect(url, { logger: silentLogger });
   const enqueued = await waybill.enqueueMany(load, [{ n: 1 }, { n: 2 }, { n: 3 }]);
   const settings = { runMs: 3_600_000, concurrency: 2, prefetch: 1, leaseMs: LEASE_MS, heartbeatMs: 300 };
   const child = startWorker(url, settings);

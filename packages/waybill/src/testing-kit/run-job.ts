@@ -1,4 +1,4 @@
-import { type Lease, type Logger, type Outcome, silentLogger, type Waybill, WaybillError } from '@waybill/core';
+import { type Lease, type Logger, type Outcome, type Waybill, WaybillError } from '@waybill/core';
 import { type AnyTask, type Ended, execute, inProcess, type Middleware, RunControl } from '@waybill/worker';
 import type { VirtualClock } from './virtual-clock.ts';
 
@@ -7,16 +7,13 @@ export interface RunParts {
   clock: VirtualClock;
   tasks: ReadonlyMap<string, AnyTask>;
   middleware: readonly Middleware[];
-  logger: Logger | undefined;
+  logger: Logger;
 }
 
 const MAX_RESULT_BYTES = 1_048_576;
 
 /** One claimed job through the same pipeline as in a worker, on the test's own time. */
-export function runJob(
-  lease: Lease,
-  { port, clock, tasks, middleware, logger = silentLogger }: RunParts,
-): Promise<Ended> {
+export function runJob(lease: Lease, { port, clock, tasks, middleware, logger }: RunParts): Promise<Ended> {
   const control = new RunControl(clock.monotonic());
   const parts = { jobs: port.jobs, clock, logger, workerId: 'test', middleware, maxResultBytes: MAX_RESULT_BYTES };
   return execute(

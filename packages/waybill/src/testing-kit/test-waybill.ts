@@ -1,4 +1,4 @@
-import { type Events, engine, type Job, type Logger, type Outcome, WaybillError } from '@waybill/core';
+import { type Events, engine, type Job, type Logger, type Outcome, silentLogger, WaybillError } from '@waybill/core';
 import {
   type AnyTask,
   inputOf,
@@ -64,12 +64,12 @@ const PAGE = 200;
 const INLINE = 'inline-run-';
 
 export async function testWaybill(options: TestWaybillOptions): Promise<TestWaybill> {
-  const { tasks, middleware = [], maxRuns = 10_000, logger } = options;
+  const { tasks, middleware = [], maxRuns = 10_000, logger = silentLogger } = options;
   const clock = new VirtualClock(options.now?.getTime() ?? EPOCH);
-  const store = await openStore('sqlite::memory:', { clock, ...(logger && { logger }) });
+  const store = await openStore('sqlite::memory:', { clock, logger });
   const settings = { sweepEveryMs: NEVER_MS, retention: { everyMs: NEVER_MS } };
-  const port = clock.forEngine(() => engine({ store, ...settings, ...(logger && { logger }) }));
-  const waybill = connectionTo(port, { clock, ...(logger && { logger }) });
+  const port = clock.forEngine(() => engine({ store, ...settings, logger }));
+  const waybill = connectionTo(port, { clock, logger });
   const byName = new Map(tasks.map((task) => [task.name, task]));
   const parts = { port, clock, tasks: byName, middleware, logger };
   let inlineRuns = 0;

@@ -1,5 +1,5 @@
 import { openSync, writeSync } from 'node:fs';
-import { engine } from '@waybill/core';
+import { engine, silentLogger } from '@waybill/core';
 import { postgresStore } from '@waybill/sql/postgres';
 import { connectionTo } from '../sdk/connect.ts';
 import { type ChaosSettings, chaosTask, isRescue } from './chaos-task.ts';
@@ -16,8 +16,8 @@ const chaos = chaosTask((kind, job) => {
 });
 
 // Claims so much at a time, and bundles so little, that most runs are in bundles when something goes wrong.
-const store = await postgresStore({ url, schema, bundleFrom: 4 });
-const waybill = connectionTo(engine({ store, sweepEveryMs: 200 }));
+const store = await postgresStore({ url, schema, bundleFrom: 4, logger: silentLogger });
+const waybill = connectionTo(engine({ store, sweepEveryMs: 200, logger: silentLogger }), { logger: silentLogger });
 const heartbeatMs = Math.floor(leaseMs / 3);
 waybill.work([chaos], { concurrency: 8, prefetch: 32, leaseMs, heartbeatMs, stopOn: ['SIGTERM'] });
 process.send?.('ready');

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteTableCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { silentLogger } from '@waybill/core';
 import { type Damage, type StoreFactory, type StoreUnderTest, TestClock } from '@waybill/core/testing';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { hasJava, type LocalDynamo, localClient, startLocalDynamo } from '../../testing/local-dynamo.ts';
@@ -33,7 +34,7 @@ export function useLocalDynamo() {
     options: Partial<DynamoOptions> & { clock?: TestClock } = {},
   ): Promise<StoreUnderTest & { store: DynamoStore }> => {
     const { table = newTable(), clock = new TestClock() } = options;
-    const store = await dynamoStore({ client: client!, ...options, table, clock });
+    const store = await dynamoStore({ client: client!, logger: silentLogger, ...options, table, clock });
     const close = async () => {
       await store.close();
       await client!.send(new DeleteTableCommand({ TableName: table }));

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { silentLogger } from '@waybill/core';
 import { TestClock } from '@waybill/core/testing';
 import { type FauxqsServer, startFauxqs } from 'fauxqs';
 import { afterAll, beforeAll, vi } from 'vitest';
@@ -45,7 +46,7 @@ export function useLocalSqs(): () => LocalSqs {
     vi.setSystemTime(clock.now());
     return {
       ...{ server: server!, client: client!, clock, prefix },
-      open: (options = {}) => sqsTransport({ prefix, client: client!, clock, ...options }),
+      open: (options = {}) => sqsTransport({ prefix, client: client!, clock, logger: silentLogger, ...options }),
       advance: async (ms) => {
         vi.setSystemTime(clock.now() + ms);
         await clock.advance(ms);

@@ -1,5 +1,5 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { engine, type Store, type Waybill } from '@waybill/core';
+import { engine, type Store, silentLogger, type Waybill } from '@waybill/core';
 import type { Meter } from '../../testing/meter.ts';
 import type { Client } from '../sdk.ts';
 import type { LocalSqs } from './bench.ts';
@@ -33,7 +33,7 @@ export async function metered({ sqs, store, meter, overSqs, maintenance }: Meter
   });
   const transport = overSqs ? await sqs.open({ client }) : undefined;
   return {
-    waybill: engine({ store, maintenance, ...(transport && { transport }) }),
+    waybill: engine({ store, maintenance, logger: silentLogger, ...(transport && { transport }) }),
     per: async (times, work) => {
       const before = requests;
       const { write, read } = await meter.per(times, work);

@@ -1,5 +1,5 @@
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { engine, type Lease, type Store, type Waybill } from '@waybill/core';
+import { engine, type Lease, type Store, silentLogger, type Waybill } from '@waybill/core';
 import type { Client } from '../sdk.ts';
 import type { SqsTransport } from '../sqs-transport.ts';
 import type { LocalSqs } from './bench.ts';
@@ -21,7 +21,7 @@ export class World {
   constructor(sqs: LocalSqs, store: Store, transport: SqsTransport) {
     this.sqs = sqs;
     this.transport = transport;
-    this.waybill = engine({ store, transport });
+    this.waybill = engine({ store, transport, logger: silentLogger });
   }
 
   /** Jobs whose hints have all arrived. */

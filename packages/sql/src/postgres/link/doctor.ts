@@ -1,3 +1,4 @@
+import { silentLogger } from '@waybill/core';
 import { type Check, LIMITS, type Patient } from './doctor/check.ts';
 import { checkListen } from './doctor/listen.ts';
 import { checkPrivileges, checkSchema } from './doctor/schema.ts';
@@ -26,7 +27,7 @@ const CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Check>>> = {
 export async function examinePostgres(options: PostgresOptions, limits: Partial<typeof LIMITS> = {}): Promise<Check[]> {
   let patient: Patient;
   try {
-    const link = await openLink({ ...options, migrate: false, listen: false, patienceMs: 0 });
+    const link = await openLink({ logger: silentLogger, ...options, migrate: false, listen: false, patienceMs: 0 });
     patient = { link, options, limits: { ...LIMITS, ...limits } };
   } catch (error) {
     return [failed('server', 'fail', error)];

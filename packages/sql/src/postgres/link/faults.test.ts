@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { silentLogger } from '@waybill/core';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { LogBook } from '../testing/log-book.ts';
@@ -30,7 +31,7 @@ test('what no waiting can help is told at once', async () => {
   const open = (change: (url: URL) => void) => {
     const other = new URL(url);
     change(other);
-    return openLink({ url: other.href, migrate: false, patienceMs: 600_000 });
+    return openLink({ url: other.href, migrate: false, patienceMs: 600_000, logger: silentLogger });
   };
   await expect(open((one) => (one.password = 'wrong'))).rejects.toMatchObject({ message: /refused the user/ });
   await expect(open((one) => (one.pathname = '/nowhere'))).rejects.toMatchObject({ message: /does not exist/ });
@@ -103,7 +104,7 @@ test('a connection whose other end went silent is noticed and replaced', async (
 test('a connection that ends in the same breath as it begins is replaced', async () => {
   const proxy = await startProxy(await postgresUrl());
   proxy.endNextConnection();
-  const link = await openLink({ url: proxy.url, migrate: false });
+  const link = await openLink({ url: proxy.url, migrate: false, logger: silentLogger });
   onTestFinished(() => link.close());
   expect(await link.query('select 1')).toEqual([[1]]);
   expect(proxy.connections).toBe(2);
@@ -112,7 +113,13 @@ test('a connection that ends in the same breath as it begins is replaced', async
 test('a client that falls silent in a transaction does not keep its locks', async () => {
   const url = await postgresUrl();
   const proxy = await startProxy(url);
-  const silent = await openLink({ url: proxy.url, migrate: false, queryTimeoutMs: 300, patienceMs: 0 });
+  const silent = await openLink({
+    url: proxy.url,
+    migrate: false,
+    queryTimeoutMs: 300,
+    patienceMs: 0,
+    logger: silentLogger,
+  });
   onTestFinished(() => silent.close());
   const other = await tempLink({ url, migrate: false });
   const lock = 'select pg_advisory_xact_lock(4712)';

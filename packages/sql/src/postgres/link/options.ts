@@ -1,4 +1,4 @@
-import { type Clock, invalidField, type Logger, silentLogger, WaybillError } from '@waybill/core';
+import { type Clock, invalidField, type Logger, stderrLogger, WaybillError } from '@waybill/core';
 import type { Pool, PoolConfig } from 'pg';
 
 export interface PostgresOptions {
@@ -14,7 +14,7 @@ export interface PostgresOptions {
   poolSize?: number;
   /** For tests. Left out, all times follow the clock of the server. */
   clock?: Clock;
-  /** @defaultValue silentLogger */
+  /** @defaultValue stderrLogger */
   logger?: Logger;
   /** Whether to hear of other processes' jobs at once, by LISTEN on a connection of its own. @defaultValue true */
   listen?: boolean;
@@ -37,7 +37,7 @@ export interface PostgresOptions {
 export const DEFAULTS = {
   schema: 'waybill',
   poolSize: 10,
-  logger: silentLogger,
+  logger: stderrLogger,
   listen: true,
   migrate: true,
   patienceMs: 30_000,
@@ -50,7 +50,11 @@ const LONGEST_SCHEMA = 48;
 
 export function checkSchema(schema: string): string {
   if (!/^[a-z_][a-z0-9_]*$/.test(schema) || schema.length > LONGEST_SCHEMA || schema.startsWith('pg_')) {
-    throw invalidField('schema', `must be a plain lower-case name of at most ${LONGEST_SCHEMA} characters`, { schema });
+    throw invalidField(
+      'schema',
+      `must be a plain lower-case name of at most ${LONGEST_SCHEMA} characters, not '${schema}'`,
+      { schema },
+    );
   }
   return schema;
 }
@@ -86,6 +90,15 @@ function base(url: string | undefined, config: PoolConfig = {}): PoolConfig {
     ...config,
     ...(url === undefined ? {} : { connectionString: url }),
   };
+}
+
+/** Host, port and database, for messages: an address holds a password. */
+export function serverOf({ url, config, pool }: PostgresOptions): string {
+  const { connectionString = url, host, port, database } = pool?.options ?? config ?? {};
+  const given = connectionString !== undefined && URL.canParse(connectionString) ? new URL(connectionString) : null;
+  const name = given?.searchParams.get('host') || given?.hostname || host || process.env['PGHOST'] || 'localhost';
+  const base = given?.pathname.replace(/^\//, '') || database;
+  return `${name}:${given?.port || port || process.env['PGPORT'] || 5432}${base ? `/${base}` : ''}`;
 }
 
 /** The text of the URL stays out of the error, since it holds a password. */

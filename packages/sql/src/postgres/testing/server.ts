@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Store } from '@waybill/core';
+import { type Store, silentLogger } from '@waybill/core';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { type Link, openLink, type PostgresOptions } from '../link/link.ts';
@@ -55,7 +55,7 @@ export async function execute(url: string, text: string, values: unknown[] = [])
 /** In a schema of its own, and closed after the test. */
 export async function tempLink(options: PostgresOptions = {}): Promise<Link> {
   const url = options.url ?? (await postgresUrl());
-  const link = await openLink({ ...options, url, schema: options.schema ?? tempSchema(url) });
+  const link = await openLink({ logger: silentLogger, ...options, url, schema: options.schema ?? tempSchema(url) });
   onTestFinished(() => link.close());
   return link;
 }
@@ -66,7 +66,7 @@ export async function tempStore(
   options: PostgresOptions = {},
 ): Promise<Store> {
   const url = options.url ?? (await postgresUrl());
-  const store = await open({ ...options, url, schema: options.schema ?? tempSchema(url) });
+  const store = await open({ logger: silentLogger, ...options, url, schema: options.schema ?? tempSchema(url) });
   onTestFinished(() => store.close());
   return store;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
-import type { Job, Store } from '@waybill/core';
+import { type Job, type Store, silentLogger } from '@waybill/core';
 import { aJob, type JobOverrides } from '@waybill/core/testing';
 import { onTestFinished } from 'vitest';
 import { type SqliteOptions, sqliteStore } from '../store.ts';
@@ -20,7 +20,7 @@ export const tempFile = (): string => join(tempFolder(), 'waybill.db');
 
 /** A store that is closed after the test. */
 export async function openStore(options: Partial<SqliteOptions> = {}): Promise<Store> {
-  const store = await sqliteStore({ path: options.path ?? tempFile(), ...options });
+  const store = await sqliteStore({ path: options.path ?? tempFile(), logger: silentLogger, ...options });
   onTestFinished(() => store.close());
   return store;
 }

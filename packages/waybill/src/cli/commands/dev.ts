@@ -1,4 +1,4 @@
-import { silentLogger } from '@waybill/core';
+import { silentLogger, stderrLogger } from '@waybill/core';
 import { command } from '../command.ts';
 import { readServeOptions, SERVE_OPTIONS } from '../serve-options.ts';
 import { untilAskedToStop } from '../signals.ts';
@@ -24,7 +24,7 @@ export const dev = command({
       import('../../dev/show-events.ts'),
     ]);
     const stopped = untilAskedToStop(silentLogger);
-    const host = await startHost(options, silentLogger);
+    const host = await startHost(options, stderrLogger);
     context.io.stdout.write(readyLine(host, options));
 
     const stopping = new AbortController();

@@ -17,3 +17,9 @@ function distance(from: string, to: string): number {
   }
   return row[to.length]!;
 }
+
+/** To be added to an error: empty when no word is near, so that nothing far-fetched is proposed. */
+export function didYouMean(typed: string, words: readonly string[]): string {
+  const meant = closest(typed, words);
+  return meant === undefined ? '' : ` Did you mean '${meant}'?`;
+}
