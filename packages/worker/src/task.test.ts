@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Jsonified } from './jsonified.ts';
 import { requestFor } from './request.ts';
 import { type AnyTask, type Task, type TaskInput, type TaskResult, task } from './task.ts';
+import { Worker } from './worker.ts';
 
 const email = task('email.send', {
   input: z.object({ to: z.email(), copies: z.number().default(1), at: z.coerce.date() }),
@@ -53,7 +54,7 @@ describe('types', () => {
     task('a.a', { queue: 5, run: () => 1 });
     // @ts-expect-error there is nothing to run
     expect(() => task('a.a', {})).toThrow("Task 'a.a' has no 'run' function.");
-    expect(() => task('Not A Name', { run: () => 1 })).toThrow('is no task name');
+    expect(() => task('Not A Name', { run: () => 1 })).toThrow("Invalid task name 'Not A Name'");
   });
 });
 
@@ -126,5 +127,16 @@ describe('the envelope of a task', () => {
     const dated = task('dated.one', { input: z.object({ at: z.date() }), run: () => 1 });
     await expect(requestFor(dated, { at: new Date() })).rejects.toThrow("'input.at'");
     await expect(requestFor(task('any.one', { run: () => 1 }), { n: 1n })).rejects.toThrow("'n' is a BigInt");
+  });
+
+  it.each([
+    ['email.send', "the text 'email.send'"],
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [{}, 'object'],
+  ])('D3: %j is no task, and is refused by a name of its own', async (given, found) => {
+    const refusal = { code: 'invalid_request', message: `A task is needed, and this is ${found}.` };
+    await expect(requestFor(given as never, {})).rejects.toMatchObject(refusal);
+    expect(() => new Worker({ jobs: {} as never, tasks: [given as never] })).toThrow(expect.objectContaining(refusal));
   });
 });

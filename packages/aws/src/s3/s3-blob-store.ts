@@ -1,4 +1,4 @@
-import type { BlobStore } from '@waybill/core';
+import { type BlobStore, checkNodeVersion } from '@waybill/core';
 import { failure, isMissing } from './failures.ts';
 import { openClient } from './open-client.ts';
 import { loadPresigner } from './sdk.ts';
@@ -9,6 +9,7 @@ const MOST_AT_ONCE = 1_000;
 
 /** Keeps each blob as an object of a bucket, which must be there. */
 export async function s3BlobStore(options: S3Options): Promise<BlobStore> {
+  checkNodeVersion();
   const { bucket: Bucket, prefix: root = '' } = options;
   const { sdk, client, close } = await openClient(options);
   const presigner = await loadPresigner();

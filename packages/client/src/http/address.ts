@@ -5,7 +5,9 @@ export type QueryValues = Record<string, QueryValue>;
 
 /** Where the server is, without a slash at its end. */
 export function baseOf(url: string): string {
-  if (!URL.canParse(url)) throw invalid(`'${url}' is not the address of a server, like http://localhost:8080.`);
+  // Not quoted where it may hold a password.
+  const quoted = /[@]/.test(url) ? 'This' : `'${url}'`;
+  if (!URL.canParse(url)) throw invalid(`${quoted} is not the address of a server, like http://localhost:8080.`);
   const { protocol, username, password, origin, pathname } = new URL(url);
   if (protocol !== 'http:' && protocol !== 'https:') throw invalid(`A server is spoken to over http, not ${protocol}`);
   // A fetch refuses such an address, and secrets in addresses end up in logs.

@@ -102,7 +102,7 @@ export class Calls {
   async open(path: string, options: Pick<CallOptions, 'query' | 'headers'>, signal: AbortSignal): Promise<Response> {
     const response = await this.#request('GET', path, undefined, options, signal);
     if (response.ok) return response;
-    throw new RemoteError(errorFromWire(parsed(await textOf(response)), response.status));
+    throw new RemoteError(errorFromWire(parsed(await this.#textOf(response)), response.status));
   }
 
   /**
@@ -139,13 +139,20 @@ export class Calls {
     );
     try {
       const response = await this.#request(method, path, body, options, late.signal);
-      return read<T>(response, await textOf(response), options.accept);
+      return read<T>(response, await this.#textOf(response), options.accept);
     } catch (error) {
-      throw isLate ? tooLate(this.#timeoutMs, error) : error;
+      throw isLate ? tooLate(this.#base, this.#timeoutMs, error) : error;
     } finally {
       clearTimeout(timer);
       late.leave();
     }
+  }
+
+  /** An answer that breaks off is as good as none. */
+  #textOf(response: Response): Promise<string> {
+    return response.text().catch((error: unknown) => {
+      throw noAnswer(this.#base, error);
+    });
   }
 
   async #request(
@@ -160,7 +167,7 @@ export class Calls {
     try {
       return await this.#fetch(this.#base + path + queryOf(query), body === undefined ? init : { ...init, body });
     } catch (error) {
-      throw noAnswer(error);
+      throw noAnswer(this.#base, error);
     }
   }
 }
@@ -183,12 +190,6 @@ function jsonOf(body: unknown): string {
   }
 }
 
-/** An answer that breaks off is as good as none. */
-const textOf = (response: Response): Promise<string> =>
-  response.text().catch((error: unknown) => {
-    throw noAnswer(error);
-  });
-
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -207,11 +208,13 @@ function read<T>(response: Response, text: string, accept: number | undefined): 
   throw new RemoteError({ code: 'internal', message: 'What answered is no Waybill server.' });
 }
 
-const noAnswer = (cause: unknown): RemoteError =>
-  new RemoteError({ code: 'unavailable', message: 'The server could not be reached, or its answer broke off.' }, cause);
+const noAnswer = (server: string, cause: unknown): RemoteError => {
+  const message = `The server ${server} could not be reached, or its answer broke off.`;
+  return new RemoteError({ code: 'unavailable', message }, cause);
+};
 
-const tooLate = (ms: number, cause: unknown): RemoteError =>
-  new RemoteError({ code: 'timeout', message: `The server has not answered within ${ms} ms.` }, cause);
+const tooLate = (server: string, ms: number, cause: unknown): RemoteError =>
+  new RemoteError({ code: 'timeout', message: `The server ${server} has not answered within ${ms} ms.` }, cause);
 
 /** A server serves the tenant of whoever calls it; naming another one must not quietly mean this one. */
 export function refuseTenant(context: { tenant?: string | undefined } | undefined): void {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { WaybillError } from '@waybill/core';
-import { withoutSecrets } from '../connect/open-store.ts';
+import { withoutSecrets } from '../connect/address.ts';
 import { Context } from './context.ts';
 import type { Io } from './io.ts';
 import { refusalOf } from './report.ts';

@@ -1,7 +1,7 @@
 import { type Clock, systemClock, type Waybill } from '@waybill/core';
 import type { Io } from './io.ts';
 import { blobsIn, transportIn } from './serve-options.ts';
-import { openWaybill } from './store-address.ts';
+import { type Opening, openWaybill } from './store-address.ts';
 import { type Style, styleFor } from './style.ts';
 
 const DEFAULT_STORE = 'sqlite:./waybill.db';
@@ -36,8 +36,9 @@ export class Context {
     maintenance = false,
     transport = transportIn(this.io.env),
     blobs = blobsIn(this.io.env),
-  } = {}): Promise<Waybill> {
-    this.#waybill ??= openWaybill(this.store, { clock: this.clock, create, maintenance, transport, blobs });
+    logger,
+  }: Partial<Omit<Opening, 'clock'>> = {}): Promise<Waybill> {
+    this.#waybill ??= openWaybill(this.store, { clock: this.clock, create, maintenance, transport, blobs, logger });
     return this.#waybill;
   }
 

@@ -1,7 +1,8 @@
 import type { Logger, Waybill } from '@waybill/core';
 import { createApp, isLoopback, type Listening, serve as listen } from '@waybill/server';
+import { withoutSecrets } from '../connect/address.ts';
 import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
-import { openStore, withoutSecrets } from '../connect/open-store.ts';
+import { openStore } from '../connect/open-store.ts';
 import { startEngine } from '../sdk/open.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { version } from './version.ts';

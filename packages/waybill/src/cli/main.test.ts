@@ -232,8 +232,8 @@ test('wrong usage exits with 2, prints nothing to stdout and says what to do', a
     waybill: --event does not know 'exploded'.
       It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, replayed, maintenance_failed, progress; several with commas.
     $ waybill jobs list --store redis://localhost
-    waybill: The store address 'redis://localhost' cannot be used: 'redis:' is no store that this version knows.
-      Use an address like sqlite:./waybill.db, postgres://user@host/database or dynamodb://REGION/TABLE.
+    waybill: The address 'redis://localhost' cannot be used: 'redis:' is none of sqlite, postgres, postgresql, dynamodb, http or https.
+      Use an address like sqlite:./waybill.db, postgres://user:password@host:5432/database, dynamodb://eu-west-1/jobs or http://localhost:8080.
     $ waybill serve --port eighty
     waybill: The port must be a number from 0 to 65535, not 'eighty'.
       waybill serve --help tells how to use it.

@@ -63,7 +63,7 @@ test('a server that is not there: exit 14, and which one was meant', async () =>
   expect({ code, err }).toMatchInlineSnapshot(`
     {
       "code": 14,
-      "err": "waybill: The server could not be reached, or its answer broke off.
+      "err": "waybill: The server http://127.0.0.1:1 could not be reached, or its answer broke off.
       Is a server running at http://127.0.0.1:1?
     ",
     }

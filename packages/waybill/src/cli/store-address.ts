@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { type Clock, type Waybill, WaybillError } from '@waybill/core';
-import { withoutSecrets } from '../connect/open-store.ts';
+import { type Clock, type Logger, type Waybill, WaybillError } from '@waybill/core';
+import { withoutSecrets } from '../connect/address.ts';
 import { open } from '../sdk/open.ts';
 
 export const isRemote = (address: string): boolean => /^https?:\/\//i.test(address);
@@ -23,12 +23,14 @@ export interface Opening {
   maintenance: boolean;
   transport: string;
   blobs: string | undefined;
+  /** @defaultValue stderrLogger */
+  logger?: Logger | undefined;
 }
 
 /** A server over HTTP, or the engine itself on a store. */
 export async function openWaybill(
   address: string,
-  { clock, create, maintenance, transport, blobs }: Opening,
+  { clock, create, maintenance, transport, blobs, logger }: Opening,
 ): Promise<Waybill> {
   const file = fileOf(address);
   if (!create && file !== null && !existsSync(file)) {
@@ -36,5 +38,9 @@ export async function openWaybill(
       hint: 'Name it with --store or WAYBILL_STORE; `waybill migrate` makes a new one.',
     });
   }
-  return open(address, { clock, create, transport, ...(blobs !== undefined && { blobs }), engine: { maintenance } });
+  return open(address, {
+    ...{ clock, create, transport, engine: { maintenance } },
+    ...(blobs !== undefined && { blobs }),
+    ...(logger !== undefined && { logger }),
+  });
 }

@@ -1,19 +1,23 @@
 import type { DynamoOptions } from '@waybill/aws/dynamodb';
-import { invalidField } from '@waybill/core';
+import { badAddress, checkParameters, parseUrl } from './address.ts';
 
-export const isDynamo = (address: string): boolean => address.startsWith('dynamodb:');
+export const isDynamo = (address: string): boolean => /^dynamodb:/i.test(address);
 
 /** Reads `dynamodb://REGION/TABLE?endpoint=..&ready=index|none`; the region may be left to the environment. */
 export function dynamoOptions(address: string): Pick<DynamoOptions, 'table' | 'region' | 'endpoint' | 'ready'> {
-  const url = URL.canParse(address) ? new URL(address) : null;
-  const table = url?.pathname.replace(/^\//, '') ?? '';
-  if (url?.protocol !== 'dynamodb:' || table === '') {
-    throw invalidField('store', 'must be like dynamodb://REGION/TABLE?endpoint=..');
+  const url = parseUrl(address, 'dynamodb');
+  const table = url.pathname.replace(/^\//, '');
+  if (!/^dynamodb:\/\//i.test(address) || table === '') {
+    throw badAddress(address, 'it must name a table, like dynamodb://REGION/TABLE.', ['dynamodb']);
   }
-  const stray = [...url.searchParams.keys()].find((name) => name !== 'endpoint' && name !== 'ready');
-  if (stray !== undefined) throw invalidField('store', `has '${stray}', which DynamoDB does not know.`);
+  checkParameters(address, url.searchParams, ['endpoint', 'ready'], 'dynamodb');
   const [endpoint, ready] = [url.searchParams.get('endpoint'), url.searchParams.get('ready')];
-  if (ready !== null && ready !== 'index' && ready !== 'none') throw invalidField('ready', 'must be index or none.');
+  if (endpoint !== null && !/^https?:\/\//.test(endpoint)) {
+    throw badAddress(address, "'endpoint' must be an address like http://127.0.0.1:8000.", ['dynamodb']);
+  }
+  if (ready !== null && ready !== 'index' && ready !== 'none') {
+    throw badAddress(address, `'ready' must be index or none, not '${ready}'.`, ['dynamodb']);
+  }
   return {
     table,
     ...(url.hostname !== '' && { region: url.hostname }),

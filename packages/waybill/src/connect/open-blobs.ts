@@ -1,4 +1,12 @@
-import { type BlobOptions, type BlobStore, folderBlobStore, invalidField, WaybillError } from '@waybill/core';
+import {
+  type BlobOptions,
+  type BlobStore,
+  didYouMean,
+  folderBlobStore,
+  invalidField,
+  WaybillError,
+} from '@waybill/core';
+import { withoutSecrets } from './address.ts';
 
 /** What a job or a result may have at most where there are blobs; without them a mebibyte is the limit. */
 export const LARGEST_PAYLOAD = 32 * 1024 * 1024;
@@ -23,12 +31,13 @@ async function openStore(address: string): Promise<BlobStore> {
   }
   const folder = /^file:(?:\/\/(?=\/))?([^?]+)$/.exec(address)?.[1];
   if (folder !== undefined) return folderBlobStore(folder);
-  throw new WaybillError('invalid_request', `'${address}' is no place for blobs that this version knows.`, {
+  const meant = didYouMean(address.split(':', 1)[0]!, ['file', 's3']);
+  throw new WaybillError('invalid_request', `Unknown address of blobs '${withoutSecrets(address)}'.${meant}`, {
     hint: 'Use an address like file:./blobs or s3://BUCKET/PREFIX.',
   });
 }
 
 function bytesOf(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
-  throw invalidField('threshold', 'must be a number of bytes.');
+  throw invalidField('threshold', `must be a number of bytes, not '${text}'.`);
 }

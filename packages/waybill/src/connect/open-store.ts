@@ -1,4 +1,5 @@
-import { type Clock, type Logger, type Store, WaybillError } from '@waybill/core';
+import { type Clock, checkNodeVersion, type Logger, type Store } from '@waybill/core';
+import { badAddress, checkParameters, STORE_SCHEMES, schemeOf } from './address.ts';
 import { dynamoOptions } from './dynamo-address.ts';
 import { postgresOptions } from './postgres-address.ts';
 
@@ -11,47 +12,36 @@ export interface OpenOptions {
 
 /** Opens the store that an address names. Stores are loaded only when named, so that none is paid for unused. */
 export async function openStore(address: string, { create = true, ...options }: OpenOptions = {}): Promise<Store> {
-  const colon = address.indexOf(':');
-  const scheme = colon < 0 ? '' : address.slice(0, colon);
-  const rest = address.slice(colon + 1);
-  switch (scheme) {
+  checkNodeVersion();
+  switch (schemeOf(address, STORE_SCHEMES)) {
     case 'sqlite': {
-      const [path = '', query = ''] = rest.split('?', 2);
-      if (path === '') throw badAddress(address, 'it names no file');
+      const given = sqliteOptions(address);
       const { sqliteStore } = await import('@waybill/sql/sqlite');
-      return sqliteStore({
-        path: path.replace(/^\/\/(?=[^/])/, ''),
-        durability: durabilityOf(address, query),
-        ...options,
-      });
+      return sqliteStore({ ...given, ...options });
     }
     case 'postgres':
     case 'postgresql': {
+      const given = postgresOptions(address);
       const { postgresStore } = await import('@waybill/sql/postgres');
-      return postgresStore({ ...postgresOptions(address), ...options });
+      return postgresStore({ ...given, ...options });
     }
     case 'dynamodb': {
+      const given = dynamoOptions(address);
       const { dynamoStore } = await import('@waybill/aws/dynamodb');
-      return dynamoStore({ ...dynamoOptions(address), createTable: create, ...options });
+      return dynamoStore({ ...given, createTable: create, ...options });
     }
-    default:
-      throw badAddress(
-        address,
-        scheme === '' ? 'it has no scheme' : `'${scheme}:' is no store that this version knows`,
-      );
   }
 }
 
-function durabilityOf(address: string, query: string): 'full' | 'normal' {
-  const durability = new URLSearchParams(query).get('durability') ?? 'full';
-  if (durability === 'full' || durability === 'normal') return durability;
-  throw badAddress(address, "'durability' must be full or normal");
+/** Reads `sqlite:FILE?durability=full|normal`. */
+function sqliteOptions(address: string): { path: string; durability: 'full' | 'normal' } {
+  const [path = '', query = ''] = address.slice('sqlite:'.length).split('?', 2);
+  if (path === '' || path === '//') throw badAddress(address, 'it names no file.', ['sqlite']);
+  const params = new URLSearchParams(query);
+  checkParameters(address, params, ['durability'], 'sqlite');
+  const durability = params.get('durability') ?? 'full';
+  if (durability !== 'full' && durability !== 'normal') {
+    throw badAddress(address, `'durability' must be full or normal, not '${durability}'.`, ['sqlite']);
+  }
+  return { path: path.replace(/^\/\/(?=[^/])/, ''), durability };
 }
-
-const badAddress = (address: string, why: string): WaybillError =>
-  new WaybillError('invalid_request', `The store address '${withoutSecrets(address)}' cannot be used: ${why}.`, {
-    hint: 'Use an address like sqlite:./waybill.db, postgres://user@host/database or dynamodb://REGION/TABLE.',
-  });
-
-/** Addresses end up in messages and logs; passwords must not. */
-export const withoutSecrets = (address: string): string => address.replace(/\/\/([^:/@]*):[^@/]*@/, '//$1:***@');

@@ -1,4 +1,6 @@
-import { type Clock, type Logger, type Transport, WaybillError } from '@waybill/core';
+import { type Clock, didYouMean, type Logger, type Transport, WaybillError } from '@waybill/core';
+
+import { withoutSecrets } from './address.ts';
 
 interface OpenOptions {
   /** The store's, so that both mean the same time. */
@@ -13,7 +15,11 @@ export async function openTransport(address: string, { clock, logger }: OpenOpti
     const { sqsOptionsOf, sqsTransport } = await import('@waybill/aws/sqs');
     return sqsTransport({ ...sqsOptionsOf(address), clock, ...(logger && { logger }) });
   }
-  throw new WaybillError('invalid_request', `'${address}' is no transport that this version knows.`, {
-    hint: 'Use poll, or an address like sqs://REGION/PREFIX.',
-  });
+  throw new WaybillError(
+    'invalid_request',
+    `Unknown transport '${withoutSecrets(String(address))}'.${didYouMean(String(address).split(':', 1)[0]!, ['poll', 'sqs'])}`,
+    {
+      hint: 'Use poll, or an address like sqs://REGION/PREFIX.',
+    },
+  );
 }

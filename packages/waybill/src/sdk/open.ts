@@ -1,10 +1,21 @@
-import { type Clock, type EngineOptions, engine, type Logger, type Store, type Waybill } from '@waybill/core';
+import {
+  type Clock,
+  checkNodeVersion,
+  didYouMean,
+  type EngineOptions,
+  engine,
+  type Logger,
+  type Store,
+  type Waybill,
+  WaybillError,
+} from '@waybill/core';
+import { badAddress, checkParameters, parseUrl, SCHEMES, schemeOf } from '../connect/address.ts';
 import { openBlobs } from '../connect/open-blobs.ts';
 import { openStore } from '../connect/open-store.ts';
 import { openTransport } from '../connect/open-transport.ts';
 
 export interface ConnectOptions {
-  /** @defaultValue silent */
+  /** @defaultValue stderrLogger: warnings, errors and failed runs, one line each. `silentLogger` turns that off. */
   logger?: Logger;
   /** @defaultValue systemClock */
   clock?: Clock;
@@ -47,12 +58,53 @@ export async function startEngine(
 
 /** The whole of Waybill behind an address: in this process on a store, or a server spoken to over HTTP. */
 export async function open(url: string, options: ConnectOptions): Promise<Waybill> {
+  checkNodeVersion();
+  checkOptions(options);
   const { logger, clock, headers, blobs, create = true, transport = 'poll' } = options;
-  if (/^https?:/i.test(url)) {
+  const scheme = schemeOf(url, SCHEMES);
+  if (scheme === 'http' || scheme === 'https') {
+    checkServer(url, scheme);
     // Loaded only when named, like the stores.
     const { remote } = await import('@waybill/client/http');
     return remote(url, headers ? { headers } : {});
   }
   const store = await openStore(url, { create, ...(logger && { logger }), ...(clock && { clock }) });
   return startEngine(store, { transport, blobs }, { ...(logger && { logger }), ...options.engine });
+}
+
+/** A server has settings of its own: what is said here would have no effect. */
+function checkServer(url: string, scheme: 'http' | 'https'): void {
+  const { username, password, searchParams } = parseUrl(url, scheme);
+  if (username !== '' || password !== '') {
+    throw badAddress(url, "credentials do not belong into it; send them in the option 'headers'.", [scheme]);
+  }
+  checkParameters(url, searchParams, [], scheme);
+}
+
+const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
+  logger: true,
+  clock: true,
+  transport: true,
+  blobs: true,
+  create: true,
+  headers: true,
+  engine: true,
+};
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** Without a compiler nobody else would tell of a misspelt option. */
+function checkOptions(options: ConnectOptions): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown !== undefined) {
+    const known = Object.keys(OPTIONS);
+    const meant = didYouMean(unknown, known) || ` It takes ${known.join(', ')}.`;
+    throw new WaybillError('invalid_request', `connect() has no option '${unknown}'.${meant}`);
+  }
+  const { logger } = options;
+  const missing = logger && LEVELS.find((level) => typeof logger[level] !== 'function');
+  if (missing === undefined) return;
+  throw new WaybillError('invalid_request', `The option 'logger' has no method '${missing}'.`, {
+    hint: 'Give a logger with debug, info, warn and error, such as one of pino, or silentLogger.',
+  });
 }

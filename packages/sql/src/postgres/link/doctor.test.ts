@@ -40,7 +40,12 @@ test('a healthy store', async () => {
 test('a server that cannot be reached', async () => {
   const url = 'postgres://somebody:secret@127.0.0.1:1/nowhere';
   expect(await examinePostgres({ url })).toEqual([
-    { name: 'server', status: 'fail', message: 'PostgreSQL cannot be reached.', hint: expect.any(String) },
+    {
+      name: 'server',
+      status: 'fail',
+      message: 'PostgreSQL cannot be reached. (127.0.0.1:1/nowhere)',
+      hint: expect.any(String),
+    },
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
-import { WaybillError } from '@waybill/core';
+import { silentLogger, WaybillError } from '@waybill/core';
 import { expect, test } from 'vitest';
+import { postgresStore } from '../store.ts';
 import { errorOf, faultOf, plain } from './failures.ts';
 
 /** As `pg` throws them. */
@@ -58,4 +59,18 @@ test('what is kept of an error shows neither the client nor the row', () => {
 test('errors of our own pass unchanged', () => {
   const own = new WaybillError('conflict', 'No.');
   expect(errorOf(own)).toBe(own);
+});
+
+test.each([
+  { url: 'postgres://u:s3cret@127.0.0.1:1/orders' },
+  { config: { host: '127.0.0.1', port: 1, database: 'orders', password: 's3cret' } },
+  { config: { connectionString: 'postgres://u:s3cret@127.0.0.1:1/orders' } },
+])('D3: a server that cannot be reached is named, without its password', async (options) => {
+  const refused = postgresStore({ ...options, patienceMs: 0, logger: silentLogger });
+  const error = await refused.then(undefined, (reason: Error) => reason);
+  expect(error).toMatchObject({
+    code: 'unavailable',
+    message: 'PostgreSQL cannot be reached. (127.0.0.1:1/orders)',
+  });
+  expect(String(error)).not.toContain('s3cret');
 });

@@ -152,10 +152,19 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-export function errorOf(error: unknown): WaybillError {
+/** With the name of the server where that is what cannot be reached. */
+export function messageOf({ kind, message }: Fault, server: string | undefined): string {
+  return kind === 'away' && server !== undefined ? `${message} (${server})` : message;
+}
+
+export function errorOf(error: unknown, server?: string): WaybillError {
   if (error instanceof WaybillError) return error;
-  const { code, message, hint } = faultOf(error);
-  return new WaybillError(code, message, { cause: plain(error), ...(hint === undefined ? {} : { hint }) });
+  const fault = faultOf(error);
+  const { code, hint } = fault;
+  return new WaybillError(code, messageOf(fault, server), {
+    cause: plain(error),
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
 
 /** What a log may show. The errors of `pg` carry the client with its password, and the row that was refused. */

@@ -6,7 +6,7 @@ import { errorOf, faultOf, plain } from './failures.ts';
 import { Listener } from './listener.ts';
 import { migrate } from './migrate.ts';
 import { channelOf, fillIn } from './names.ts';
-import { checkSchema, DEFAULTS, listenConfig, type PostgresOptions, poolConfig } from './options.ts';
+import { checkSchema, DEFAULTS, listenConfig, type PostgresOptions, poolConfig, serverOf } from './options.ts';
 import { Outages } from './outages.ts';
 import { Patience } from './patience.ts';
 import { ServerClock } from './server-clock.ts';
@@ -62,6 +62,7 @@ export async function openLink(options: PostgresOptions): Promise<Link> {
     pool,
     connections,
     listener,
+    server: serverOf(options),
     ownsPool: options.pool === undefined,
   });
   try {
@@ -79,6 +80,8 @@ interface Parts {
   connections: Connections;
   listener: (onWake: WakeListener) => Listener | null;
   logger: Logger;
+  /** For messages. */
+  server: string;
   patienceMs: number;
   clock?: Clock;
   ownsPool: boolean;
@@ -101,7 +104,7 @@ class PostgresLink implements Link {
     this.schema = parts.schema;
     this.#serverClock = parts.clock ? null : new ServerClock(() => this.#askTime());
     // Another server may have taken over, with a clock of its own.
-    this.#outages = new Outages(parts.logger, () => this.#serverClock?.measureSoon());
+    this.#outages = new Outages(parts.logger, () => this.#serverClock?.measureSoon(), parts.server);
     this.clock = parts.clock ?? this.#serverClock!;
     this.#listener = parts.listener((queues) => this.wake(queues));
     parts.pool.on('error', this.#idleConnectionLost);
@@ -195,7 +198,7 @@ class PostgresLink implements Link {
   }
 
   async #repeat<T>(work: (client: PoolClient) => Promise<T>, patience: Patience): Promise<T> {
-    const { connections } = this.#parts;
+    const { connections, server } = this.#parts;
     for (;;) {
       try {
         const result = await connections.use(work);
@@ -203,9 +206,9 @@ class PostgresLink implements Link {
         return result;
       } catch (error) {
         const { kind } = faultOf(error);
-        if (kind === undefined) throw errorOf(error);
+        if (kind === undefined) throw errorOf(error, server);
         this.#outages.failed(kind, error);
-        if (!(await patience.wait())) throw errorOf(error);
+        if (!(await patience.wait())) throw errorOf(error, server);
       }
     }
   }

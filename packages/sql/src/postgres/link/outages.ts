@@ -1,5 +1,5 @@
 import type { Logger } from '@waybill/core';
-import { type FaultKind, faultOf, plain } from './failures.ts';
+import { type FaultKind, faultOf, messageOf, plain } from './failures.ts';
 
 /** Calls are repeated more often than this, so a fault that was not seen for so long is over. */
 const QUIET_MS = 2_000;
@@ -12,12 +12,14 @@ interface Outage {
 /** Tells the log once when something is wrong with the server, and once when it is right again; never per call. */
 export class Outages {
   readonly #logger: Logger;
+  readonly #server: string | undefined;
   readonly #onEnd: () => void;
   readonly #open = new Map<FaultKind, Outage>();
 
-  constructor(logger: Logger, onEnd: () => void = () => {}) {
+  constructor(logger: Logger, onEnd: () => void = () => {}, server?: string) {
     this.#logger = logger;
     this.#onEnd = onEnd;
+    this.#server = server;
   }
 
   failed(kind: FaultKind, error: unknown): void {
@@ -28,8 +30,9 @@ export class Outages {
     if (known) known.lastAt = now;
     else {
       this.#open.set(kind, { since: now, lastAt: now });
-      const { message, hint } = faultOf(error);
-      this.#logger.warn({ hint, cause: plain(error) }, `${message} Calls are repeated until it answers.`);
+      const fault = faultOf(error);
+      const message = messageOf(fault, this.#server);
+      this.#logger.warn({ hint: fault.hint, cause: plain(error) }, `${message} Calls are repeated until it answers.`);
     }
   }
 

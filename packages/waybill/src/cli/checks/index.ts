@@ -1,4 +1,4 @@
-import type { MaintenanceHealth } from '@waybill/core';
+import { checkNodeVersion, type MaintenanceHealth } from '@waybill/core';
 import { dynamoOptions, isDynamo } from '../../connect/dynamo-address.ts';
 import { isPostgres, postgresOptions } from '../../connect/postgres-address.ts';
 import type { Context } from '../context.ts';
@@ -11,14 +11,14 @@ import { checkDurability, checkFile, checkSchema, checkSpace } from './file.ts';
 export type { Check } from './check.ts';
 export { checkTransport } from './transport.ts';
 
-const OLDEST_NODE = [22, 13] as const;
-
 export function checkNode(version: string): Check {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isOld = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
-  if (!isOld) return { name: 'node', status: 'ok', message: `Node.js ${version}` };
-  const hint = `Waybill needs ${OLDEST_NODE.join('.')} or newer.`;
-  return { name: 'node', status: 'fail', message: `Node.js ${version}`, hint };
+  const message = `Node.js ${version}`;
+  try {
+    checkNodeVersion(version);
+    return { name: 'node', status: 'ok', message };
+  } catch (error) {
+    return { name: 'node', status: 'fail', message, hint: (error as Error).message };
+  }
 }
 
 /** Milliseconds from which an answer to a ping is worth a word. */

@@ -1,5 +1,5 @@
 import { WaybillError } from '@waybill/core';
-import { withoutSecrets } from '../../connect/open-store.ts';
+import { withoutSecrets } from '../../connect/address.ts';
 import { command } from '../command.ts';
 import { schemaVersion } from '../schema-version.ts';
 import { isRemote } from '../store-address.ts';

@@ -43,7 +43,7 @@ jobs and lets running ones finish; a second one does not wait.`,
     const blobs = values.blobs ?? blobsIn(context.io.env);
     const waybill = connectionTo(
       await context.connect({
-        ...{ create: true, maintenance: true },
+        ...{ create: true, maintenance: true, logger },
         ...(transport !== undefined && { transport }),
         ...(blobs !== undefined && { blobs }),
       }),
