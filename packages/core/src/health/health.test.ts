@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { WaybillError } from '../errors.ts';
+import { memoryStore } from '../store/memory/memory-store.ts';
 import { memoryTransport } from '../testing/memory-transport.ts';
+import { TestClock } from '../testing/test-clock.ts';
 import { testEngine } from '../testing/test-engine.ts';
 import { checkHealth } from './health.ts';
 
@@ -20,4 +22,21 @@ test('what carries the hints is asked too, and what is wrong is told where it wa
     transport: { status: 'unhealthy', reason: 'The queue is gone.' },
   });
   expect((await refuse(new Error('secret'))).transport).not.toHaveProperty('reason');
+});
+
+test('B1: a store or a transport whose ping never answers is unhealthy after five seconds', async () => {
+  const clock = new TestClock();
+  const never = () => new Promise<void>(() => {});
+  const transport = { ...memoryTransport({ clock }), ping: never };
+  const asked = checkHealth({ ...memoryStore({ clock }), ping: never }, transport);
+  await clock.whenSleeping(2);
+  await clock.advance(5_000);
+  const silent = (name: string) => ({
+    ...{ name, status: 'unhealthy', latencyMs: 5_000, reason: `${name} did not answer within 5 seconds.` },
+  });
+  expect(await asked).toEqual({
+    status: 'degraded',
+    store: silent('memory'),
+    transport: silent(transport.capabilities.name),
+  });
 });
