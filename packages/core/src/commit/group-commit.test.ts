@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { WaybillError } from '../errors.ts';
 import { GroupCommit } from './group-commit.ts';
 
@@ -118,6 +118,20 @@ test('a store that stays unavailable fails the batch after a bounded number of t
   const results = await Promise.allSettled([commit.run(1), commit.run(2)]);
   expect(results.every(({ status }) => status === 'rejected')).toBe(true);
   expect(calls).toBe(3);
+});
+
+test('B1: a flush that failed slowly is not repeated, so that a call ends within the time of its store', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let calls = 0;
+  const flush = () => {
+    calls += 1;
+    vi.advanceTimersByTime(10_000);
+    return Promise.reject(new WaybillError('unavailable', 'gone'));
+  };
+  const commit = new GroupCommit<number, number>({ maxItems: 100, parallel: 1, flush });
+  await expect(commit.run(1)).rejects.toMatchObject({ code: 'unavailable' });
+  expect(calls).toBe(1);
 });
 
 test('idle resolves when nothing waits and nothing is under way', async () => {

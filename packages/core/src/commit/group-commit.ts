@@ -27,6 +27,8 @@ const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 
 /** How often a batch is tried again when the store says that it is unavailable right now. */
 const TRIES = 3;
+/** No try begins later than this after the first: a flush that failed slowly has had its store's own patience. */
+const LATEST_TRY_MS = 1_000;
 
 /**
  * Coalesces concurrent calls: a flush starts when this turn's code has run, or on the next turn of the event loop, and
@@ -122,12 +124,13 @@ export class GroupCommit<In, Out> {
 
   /** Whether the failed try took effect is unknown, but every operation of a store may be repeated. */
   async #tryFlush(items: In[]): Promise<Out[]> {
+    const begun = performance.now();
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.#options.flush(items);
       } catch (error) {
         const again = isTransient(error) || items.length === 1;
-        if (!again || tries >= TRIES) throw error;
+        if (!again || tries >= TRIES || performance.now() - begun > LATEST_TRY_MS) throw error;
       }
     }
   }
