@@ -1,3 +1,4 @@
+import { endpointOf, isSilence } from '../silence.ts';
 import type { Check } from './check.ts';
 
 /** What was asked of AWS, for the sentence about what went wrong with it. */
@@ -21,7 +22,6 @@ const EXPIRED_CREDENTIALS = /^ExpiredToken(Exception)?$/;
 const SKEWED = /^RequestTimeTooSkewed$|^RequestExpired$/;
 /** AWS has the same name for a wrong secret and for a signature that is too old or too new. */
 const SIGNATURE = /^InvalidSignatureException$/;
-const UNREACHABLE = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|TimeoutError)$/;
 
 export const isDenied = (error: unknown): boolean => DENIED.test(nameOf(error));
 
@@ -62,9 +62,10 @@ export function faultOf(error: unknown, asked: Asked): Fault {
   if (/region is missing/i.test(text)) {
     return { message: 'no region is named', hint: 'Name it in the address, or set AWS_REGION.' };
   }
-  if (UNREACHABLE.test(name) || UNREACHABLE.test(codeOf(error))) {
+  if (isSilence(error)) {
+    const endpoint = endpointOf(error);
     return {
-      message: `${service} cannot be reached: ${text}`,
+      message: `${service} cannot be reached${endpoint === undefined ? '' : ` at ${endpoint}`}: ${text}`,
       hint: 'Check the region, the endpoint of the address, and whether the network lets it through.',
     };
   }

@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { WaybillError } from '@waybill/core';
+import type { Timeouts } from '../timeouts.ts';
 import { type Condition, differs, Words } from './conditions.ts';
 import { pause, withPatience } from './failures.ts';
 import { fromAttributes, type Item, type Key, toAttributes } from './items.ts';
 import type { Sdk } from './sdk.ts';
+import type { Settings } from './settings.ts';
 import { encodeWrite, type Write } from './writes.ts';
 
 /** Whether the write went in; if not, the item that was in its way. */
@@ -36,16 +38,26 @@ export class Database {
   readonly table: string;
   readonly #sdk: Sdk;
   readonly #client: Pick<DynamoDBClient, 'send'>;
+  readonly #timeouts: Timeouts;
 
-  constructor(sdk: Sdk, client: Pick<DynamoDBClient, 'send'>, table: string) {
+  constructor(
+    sdk: Sdk,
+    client: Pick<DynamoDBClient, 'send'>,
+    { table, timeouts }: Pick<Settings, 'table' | 'timeouts'>,
+  ) {
     this.#sdk = sdk;
     this.#client = client;
     this.table = table;
+    this.#timeouts = timeouts;
+  }
+
+  #patiently<T>(request: () => Promise<T>, onUncertain?: () => void): Promise<T> {
+    return withPatience(request, this.#timeouts, onUncertain);
   }
 
   async get(key: Key, { strong = true } = {}): Promise<Item | undefined> {
     const input = { TableName: this.table, Key: toAttributes(key), ConsistentRead: strong };
-    const { Item } = await withPatience(() => this.#client.send(new this.#sdk.GetItemCommand(input)));
+    const { Item } = await this.#patiently(() => this.#client.send(new this.#sdk.GetItemCommand(input)));
     return Item && fromAttributes(Item);
   }
 
@@ -72,7 +84,9 @@ export class Database {
       // Whatever did not fit or was throttled comes back as undone.
       if (round > 0) await pause(Math.min(round, 5));
       const RequestItems = { [this.table]: { Keys: rest, ConsistentRead: strong } };
-      const answer = await withPatience(() => this.#client.send(new this.#sdk.BatchGetItemCommand({ RequestItems })));
+      const answer = await this.#patiently(() =>
+        this.#client.send(new this.#sdk.BatchGetItemCommand({ RequestItems })),
+      );
       for (const item of answer.Responses?.[this.table] ?? []) items.push(fromAttributes(item));
       rest = answer.UnprocessedKeys?.[this.table]?.Keys ?? [];
     }
@@ -92,7 +106,7 @@ export class Database {
       ...(backwards && { ScanIndexForward: false }),
       ...(after && { ExclusiveStartKey: toAttributes(after) }),
     };
-    const answer = await withPatience(() => this.#client.send(new this.#sdk.QueryCommand(input)));
+    const answer = await this.#patiently(() => this.#client.send(new this.#sdk.QueryCommand(input)));
     const items = (answer.Items ?? []).map(fromAttributes);
     return answer.LastEvaluatedKey ? { items, last: fromAttributes(answer.LastEvaluatedKey) } : { items };
   }
@@ -116,7 +130,7 @@ export class Database {
   async write(write: Write): Promise<Written> {
     let mayBeDone = false;
     try {
-      const item = await withPatience(
+      const item = await this.#patiently(
         () => this.#send(write),
         () => {
           mayBeDone = true;
@@ -167,7 +181,7 @@ export class Database {
     // The same token for every try: after a lost answer DynamoDB knows that it was done.
     const input = { TransactItems, ClientRequestToken: randomUUID() };
     try {
-      await withPatience(() => this.#client.send(new this.#sdk.TransactWriteItemsCommand(input)));
+      await this.#patiently(() => this.#client.send(new this.#sdk.TransactWriteItemsCommand(input)));
       return true;
     } catch (reason) {
       if (isRefused(reason)) return false;

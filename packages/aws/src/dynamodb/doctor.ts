@@ -5,6 +5,7 @@ import { checkPermissions } from './doctor/permissions.ts';
 import { checkExpiry, checkIndexes, checkStream, checkTable } from './doctor/table.ts';
 import { openClient } from './open-client.ts';
 import { type DynamoOptions, settingsOf } from './settings.ts';
+import { statusOf } from './table.ts';
 
 /** How jobs are found: by the `ready` index, or only by the messages that name them. */
 export interface ExamineOptions {
@@ -44,11 +45,7 @@ export async function examineDynamo(options: DynamoOptions, { polls = true }: Ex
 export async function hasTable(options: DynamoOptions): Promise<boolean> {
   const { sdk, client, close } = await openClient(options);
   try {
-    await client.send(new sdk.DescribeTableCommand({ TableName: options.table }));
-    return true;
-  } catch (error) {
-    if ((error as Error).name === 'ResourceNotFoundException') return false;
-    throw error;
+    return (await statusOf(sdk, client, settingsOf(options))) !== null;
   } finally {
     close();
   }

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WaybillError } from '@waybill/core';
+import { isSilence, noAnswer } from '../silence.ts';
+import type { Timeouts } from '../timeouts.ts';
 
 const THROTTLED = new Set([
   'ProvisionedThroughputExceededException',
@@ -13,24 +15,12 @@ const THROTTLED = new Set([
 const CONTENDED = new Set(['TransactionConflictException', 'TransactionInProgressException']);
 
 /** The request may have taken effect or not. */
-const UNCERTAIN = new Set([
-  'InternalServerError',
-  'ServiceUnavailable',
-  'TimeoutError',
-  'RequestTimeout',
-  'AbortError',
-  'NetworkingError',
-  'ECONNRESET',
-  'ECONNREFUSED',
-  'EPIPE',
-  'ETIMEDOUT',
-]);
+const UNCERTAIN = new Set(['InternalServerError', 'ServiceUnavailable', 'AbortError']);
 
 const REASONS_TO_WAIT = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
 interface Failure {
   name?: string;
-  code?: string;
   $metadata?: { httpStatusCode?: number };
   CancellationReasons?: { Code?: string }[];
 }
@@ -38,7 +28,7 @@ interface Failure {
 export type FailureKind = 'throttled' | 'contended' | 'uncertain' | 'final';
 
 export function kindOf(reason: unknown): FailureKind {
-  const { name = '', code = '', $metadata, CancellationReasons } = reason as Failure;
+  const { name = '', $metadata, CancellationReasons } = reason as Failure;
   if (THROTTLED.has(name)) return 'throttled';
   if (CONTENDED.has(name)) return 'contended';
   if (name === 'TransactionCanceledException') {
@@ -48,7 +38,7 @@ export function kindOf(reason: unknown): FailureKind {
     if (codes.some((one) => one.startsWith('Thrott') || one.startsWith('Provisioned'))) return 'throttled';
     return codes.some((one) => REASONS_TO_WAIT.has(one)) ? 'contended' : 'final';
   }
-  if (UNCERTAIN.has(name) || UNCERTAIN.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500) return 'uncertain';
+  if (isSilence(reason) || UNCERTAIN.has(name) || ($metadata?.httpStatusCode ?? 0) >= 500) return 'uncertain';
   return 'final';
 }
 
@@ -57,11 +47,20 @@ const FIRST_DELAY_MS = 20;
 const LONGEST_DELAY_MS = 1000;
 
 /** With jitter, so that those who collided do not meet again. */
-export const pause = (round: number): Promise<void> =>
-  delay(Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** round));
+const pauseMs = (round: number): number => Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** round);
 
-/** Makes a request again while that may help, at most a few times. Tells when it may have taken effect already. */
-export async function withPatience<T>(request: () => Promise<T>, onUncertain?: () => void): Promise<T> {
+export const pause = (round: number): Promise<void> => delay(pauseMs(round));
+
+/**
+ * Makes a request again while that may help, at most a few times and only while another try ends within the call's time.
+ * Tells when it may have taken effect already.
+ */
+export async function withPatience<T>(
+  request: () => Promise<T>,
+  { requestMs, callMs }: Timeouts,
+  onUncertain?: () => void,
+): Promise<T> {
+  const latest = performance.now() + callMs - requestMs;
   for (let round = 0; ; round++) {
     try {
       return await request();
@@ -69,14 +68,15 @@ export async function withPatience<T>(request: () => Promise<T>, onUncertain?: (
       const kind = kindOf(reason);
       if (kind === 'final') throw reason;
       if (kind === 'uncertain') onUncertain?.();
-      if (round + 1 >= TRIES) throw exhausted(kind, reason);
-      await pause(round);
+      const waitMs = pauseMs(round);
+      if (round + 1 >= TRIES || performance.now() + waitMs > latest) throw exhausted(kind, reason);
+      await delay(waitMs);
     }
   }
 }
 
 function exhausted(kind: FailureKind, cause: unknown): WaybillError {
-  if (kind === 'uncertain') return new WaybillError('unavailable', 'DynamoDB does not answer.', { cause });
+  if (kind === 'uncertain') return noAnswer('DynamoDB', cause);
   return new WaybillError('resource_exhausted', 'DynamoDB refused the request again and again: it is overloaded.', {
     cause,
     hint: 'Spread the load over more shards, or raise the capacity of the table and its indexes.',

@@ -1,4 +1,5 @@
 import { type Clock, invalidField, type Logger, type Retention, stderrLogger, systemClock } from '@waybill/core';
+import { type ClientTimeouts, type Timeouts, timeoutsOf } from '../timeouts.ts';
 import type { Client } from './sdk.ts';
 
 export interface DynamoOptions {
@@ -10,8 +11,10 @@ export interface DynamoOptions {
   region?: string;
   /** Another address than the region's, for example of DynamoDB Local. */
   endpoint?: string;
-  /** A client of your own, in place of region and endpoint. */
+  /** A client of your own, in place of region and endpoint. Its timeouts are yours to set: docs/aws.md names them. */
   client?: Client;
+  /** How long to wait for DynamoDB. */
+  timeouts?: ClientTimeouts;
   /**
    * `index`: jobs can be claimed by rank, as the poll transport does. `none`: jobs are claimed by id only, as a queue
    * hints at them, and each costs two write units less.
@@ -61,6 +64,7 @@ export interface Settings {
   /** Read at every end, since an engine may have a say in it. */
   retention: Retention;
   largestTransaction: number;
+  timeouts: Timeouts;
   dueShards: number;
   shardsOf(queue: string): number;
   clock: Clock;
@@ -84,6 +88,7 @@ export function settingsOf(options: DynamoOptions): Settings {
     claimsByRank: options.ready !== 'none',
     retention,
     largestTransaction: options.largestTransaction ?? 100,
+    timeouts: timeoutsOf(options.timeouts),
     dueShards: due,
     shardsOf: (name) => queues[name] ?? queue,
     clock: options.clock ?? systemClock,

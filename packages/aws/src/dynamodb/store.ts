@@ -78,7 +78,7 @@ export async function dynamoStore(options: DynamoOptions): Promise<DynamoStore> 
   const settings = settingsOf(options);
   const { sdk, client, close } = await openClient(options);
   await ensureTable(sdk, client, settings);
-  const db = new Database(sdk, client, settings.table);
+  const db = new Database(sdk, client, settings);
   const log = new LogWriter(db, settings);
   const queues = new QueueBook(db, settings);
   return new DynamoStore({ db, settings, log, queues, locks: new Locks(), wakes: new Wakes() }, close);

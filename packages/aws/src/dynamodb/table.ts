@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WaybillError } from '@waybill/core';
+import { withPatience } from './failures.ts';
 import type { Client, Sdk } from './sdk.ts';
 import type { Settings } from './settings.ts';
 
@@ -32,26 +33,28 @@ const LONGEST_WAIT_MS = 120_000;
 /** Makes the table when it is not there, and waits until it can be used. */
 export async function ensureTable(sdk: Sdk, client: Client, settings: Settings): Promise<void> {
   const TableName = settings.table;
-  let status = await statusOf(sdk, client, TableName);
+  let status = await statusOf(sdk, client, settings);
   if (status === null) {
     if (!settings.createTable) {
       throw new WaybillError('unavailable', `The table '${TableName}' does not exist.`, {
         hint: '`waybill migrate` makes it.',
       });
     }
-    status = await create(sdk, client, TableName);
+    status = await create(sdk, client, settings);
   }
   for (let waited = 0; status !== 'ACTIVE' && status !== 'UPDATING'; waited += LOOK_EVERY_MS) {
     if (waited > LONGEST_WAIT_MS)
       throw new WaybillError('unavailable', `The table '${TableName}' does not become active.`);
     await delay(LOOK_EVERY_MS);
-    status = await statusOf(sdk, client, TableName);
+    status = await statusOf(sdk, client, settings);
   }
 }
 
-async function statusOf(sdk: Sdk, client: Client, TableName: string): Promise<string | null> {
+/** Null: there is no such table. */
+export async function statusOf(sdk: Sdk, client: Client, { table, timeouts }: Settings): Promise<string | null> {
+  const command = new sdk.DescribeTableCommand({ TableName: table });
   try {
-    const { Table } = await client.send(new sdk.DescribeTableCommand({ TableName }));
+    const { Table } = await withPatience(() => client.send(command), timeouts);
     return Table?.TableStatus ?? null;
   } catch (reason) {
     if ((reason as Error).name === 'ResourceNotFoundException') return null;
@@ -59,7 +62,8 @@ async function statusOf(sdk: Sdk, client: Client, TableName: string): Promise<st
   }
 }
 
-async function create(sdk: Sdk, client: Client, TableName: string): Promise<string> {
+async function create(sdk: Sdk, client: Client, settings: Settings): Promise<string> {
+  const TableName = settings.table;
   const key = (hash: string, range: string) => [
     { AttributeName: hash, KeyType: 'HASH' as const },
     { AttributeName: range, KeyType: 'RANGE' as const },
@@ -80,7 +84,7 @@ async function create(sdk: Sdk, client: Client, TableName: string): Promise<stri
         })),
       }),
     );
-    await letExpire(sdk, client, TableName);
+    await letExpire(sdk, client, settings);
     return TableDescription?.TableStatus ?? 'CREATING';
   } catch (reason) {
     // Somebody else makes it at this moment.
@@ -90,11 +94,11 @@ async function create(sdk: Sdk, client: Client, TableName: string): Promise<stri
 }
 
 /** On AWS only an active table can be told so. */
-async function letExpire(sdk: Sdk, client: Client, TableName: string): Promise<void> {
-  for (let waited = 0; (await statusOf(sdk, client, TableName)) !== 'ACTIVE'; waited += LOOK_EVERY_MS) {
+async function letExpire(sdk: Sdk, client: Client, settings: Settings): Promise<void> {
+  for (let waited = 0; (await statusOf(sdk, client, settings)) !== 'ACTIVE'; waited += LOOK_EVERY_MS) {
     if (waited > LONGEST_WAIT_MS) return;
     await delay(LOOK_EVERY_MS);
   }
   const TimeToLiveSpecification = { AttributeName: EXPIRES, Enabled: true };
-  await client.send(new sdk.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+  await client.send(new sdk.UpdateTimeToLiveCommand({ TableName: settings.table, TimeToLiveSpecification }));
 }

@@ -18,7 +18,7 @@ export async function s3BlobStore(options: S3Options): Promise<BlobStore> {
     try {
       return await request;
     } catch (error) {
-      throw failure(Bucket, error);
+      throw failure(Bucket, error, options.endpoint);
     }
   };
 
@@ -46,7 +46,7 @@ export async function s3BlobStore(options: S3Options): Promise<BlobStore> {
         return (await Body?.transformToByteArray()) ?? new Uint8Array();
       } catch (error) {
         if (isMissing(error)) return null;
-        throw failure(Bucket, error);
+        throw failure(Bucket, error, options.endpoint);
       }
     },
 
@@ -59,7 +59,7 @@ export async function s3BlobStore(options: S3Options): Promise<BlobStore> {
           client.send(new sdk.DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } })),
         );
         // Listed again they would be refused again, without end.
-        if (Errors.length > 0) throw failure(Bucket, Errors[0]);
+        if (Errors.length > 0) throw failure(Bucket, Errors[0], options.endpoint);
         if (found.length < MOST_AT_ONCE) return;
       }
     },

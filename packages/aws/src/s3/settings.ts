@@ -1,3 +1,4 @@
+import type { ClientTimeouts } from '../timeouts.ts';
 import type { Client } from './sdk.ts';
 
 export interface S3Options {
@@ -8,6 +9,8 @@ export interface S3Options {
   region?: string;
   /** Another address than the region's, for example of an emulator. */
   endpoint?: string;
-  /** A client of your own, in place of region and endpoint; it stays yours to close. */
+  /** A client of your own, in place of region and endpoint; it and its timeouts stay yours. */
   client?: Client;
+  /** How long to wait for S3. */
+  timeouts?: ClientTimeouts;
 }

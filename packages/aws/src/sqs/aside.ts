@@ -15,7 +15,7 @@ const TAKEN_S = 120;
 const WAIT_S = 1;
 
 /** The redrive and dead queues, in which messages are only taken for a while. Neither has a redrive of its own. */
-export function sqsAside({ sdk, client, settings }: Base, book: QueueBook, sources: Sources): Aside {
+export function sqsAside({ sdk, poller, settings }: Base, book: QueueBook, sources: Sources): Aside {
   async function receive(url: string, most: number): Promise<Message[]> {
     const command = new sdk.ReceiveMessageCommand({
       ...{ QueueUrl: url, VisibilityTimeout: TAKEN_S, WaitTimeSeconds: WAIT_S },
@@ -24,7 +24,8 @@ export function sqsAside({ sdk, client, settings }: Base, book: QueueBook, sourc
       MessageSystemAttributeNames: ['SentTimestamp'],
     });
     try {
-      return (await client.send(command)).Messages ?? [];
+      const requestTimeout = WAIT_S * 1000 + settings.timeouts.requestMs;
+      return (await poller.send(command, { requestTimeout })).Messages ?? [];
     } catch (error) {
       if (isMissing(error)) return [];
       throw error;

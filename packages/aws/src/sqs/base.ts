@@ -5,5 +5,7 @@ import type { Settings } from './settings.ts';
 export interface Base {
   sdk: Sdk;
   client: Client;
+  /** For receives that wait. */
+  poller: Client;
   settings: Settings;
 }

@@ -1,5 +1,6 @@
 import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
 import { GroupCommit, WaybillError } from '@waybill/core';
+import { noAnswer } from '../silence.ts';
 import type { Base } from './base.ts';
 import { isMissing, isRefusal, isWorthless } from './failures.ts';
 
@@ -54,7 +55,7 @@ function answersOf(count: number, failed: NonNullable<BatchAnswer['Failed']>): F
 function answersToError(count: number, error: unknown): Failure[] {
   if (isMissing(error)) return Array.from({ length: count }, () => ({ code: NO_QUEUE, message: 'the queue is gone' }));
   if (isRefusal(error)) throw error;
-  throw new WaybillError('unavailable', 'SQS does not answer.', { cause: error });
+  throw error instanceof WaybillError ? error : noAnswer('SQS', error);
 }
 
 /** Everything that is said about single messages of one SQS queue. */

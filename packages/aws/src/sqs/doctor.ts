@@ -15,8 +15,8 @@ const MOST_QUEUES = 50;
 /** Looks for what could go wrong between these job queues and SQS, and changes nothing. */
 export async function examineSqs(options: SqsOptions, queues: readonly string[]): Promise<Check[]> {
   const settings = settingsOf(options);
-  const { sdk, client, close } = await openClient(options);
-  const base: Base = { sdk, client, settings };
+  const { sdk, client, poller, close } = await openClient(options);
+  const base: Base = { sdk, client, poller, settings };
   const book = new QueueBook(base);
   const serverClock = new ServerClock(settings.clock);
   const checks: Check[] = [];

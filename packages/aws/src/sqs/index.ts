@@ -1,4 +1,5 @@
 export type { Check } from '../doctor/check.ts';
+export type { ClientTimeouts } from '../timeouts.ts';
 export { sqsOptionsOf } from './address.ts';
 export { type Adopt, type Adopted, type Attributes, adoptByDefault } from './adopt.ts';
 export { examineSqs } from './doctor.ts';

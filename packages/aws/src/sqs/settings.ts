@@ -1,4 +1,5 @@
 import { type Clock, invalidField, type Logger, stderrLogger, systemClock } from '@waybill/core';
+import { type ClientTimeouts, type Timeouts, timeoutsOf } from '../timeouts.ts';
 import type { Adopt } from './adopt.ts';
 import type { Client } from './sdk.ts';
 
@@ -17,8 +18,10 @@ export interface SqsOptions {
   region?: string;
   /** Another address than the region's, for example of an emulator. */
   endpoint?: string;
-  /** A client of your own, in place of region and endpoint. */
+  /** A client of your own, in place of region and endpoint. Its timeouts are yours to set: docs/aws.md names them. */
   client?: Client;
+  /** How long to wait for SQS. */
+  timeouts?: ClientTimeouts;
   /** The store's, so that both mean the same time. @defaultValue systemClock */
   clock?: Clock;
   /** @defaultValue stderrLogger */
@@ -38,7 +41,11 @@ export interface Settings extends Required<Pick<SqsOptions, 'queues' | 'createQu
   /** Prefix and environment. */
   stem: string;
   adopt: Record<string, Adopt | true>;
+  timeouts: Timeouts;
 }
+
+/** The longest that SQS itself waits for a message. */
+export const LONGEST_POLL_MS = 20_000;
 
 const PART = /^[A-Za-z0-9_-]{1,40}$/;
 
@@ -51,6 +58,7 @@ export function settingsOf(options: SqsOptions): Settings {
     queues: options.queues ?? {},
     createQueues: options.createQueues ?? true,
     adopt: options.adopt ?? {},
+    timeouts: timeoutsOf(options.timeouts),
     clock: options.clock ?? systemClock,
     logger: options.logger ?? stderrLogger,
   };

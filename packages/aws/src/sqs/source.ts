@@ -5,6 +5,7 @@ import { PER_REQUEST, QueueCalls, secondsOf } from './batches.ts';
 import { isMissing } from './failures.ts';
 import { rawOf, readMessage } from './message.ts';
 import type { Place } from './queue-names.ts';
+import { LONGEST_POLL_MS } from './settings.ts';
 
 export interface SourceParts {
   base: Base;
@@ -18,8 +19,6 @@ export interface SourceParts {
   /** Keeps a foreign message that was refused, where there is a place for it. */
   putAside(message: Message, reason: string): Promise<void>;
 }
-
-const LONGEST_POLL_S = 20;
 
 /** One SQS queue to receive from and to speak to. */
 export class Source {
@@ -36,15 +35,18 @@ export class Source {
   /** At most ten. A queue that is gone gives nothing. */
   async receive(most: number, leaseMs: number, waitMs: number, signal: AbortSignal): Promise<Delivery[]> {
     const { base, url } = this.#parts;
+    const waitSeconds = Math.ceil(Math.min(LONGEST_POLL_MS, waitMs) / 1000);
     const command = new base.sdk.ReceiveMessageCommand({
       QueueUrl: url,
       MaxNumberOfMessages: Math.min(PER_REQUEST, most),
       VisibilityTimeout: secondsOf(leaseMs),
-      WaitTimeSeconds: Math.min(LONGEST_POLL_S, Math.ceil(waitMs / 1000)),
+      WaitTimeSeconds: waitSeconds,
       MessageAttributeNames: ['All'],
     });
     try {
-      const { Messages = [] } = await base.client.send(command, { abortSignal: signal });
+      const requestTimeout = waitSeconds * 1000 + base.settings.timeouts.requestMs;
+      const client = waitSeconds > 0 ? base.poller : base.client;
+      const { Messages = [] } = await client.send(command, { abortSignal: signal, requestTimeout });
       return await this.#read(Messages);
     } catch (error) {
       if (signal.aborted) return [];
