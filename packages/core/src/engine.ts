@@ -109,6 +109,8 @@ export function engine(options: EngineOptions): Waybill {
   async function close(): Promise<void> {
     closing.abort();
     await maintenance.stop();
+    // While the transport still takes back what came too late.
+    await claimer.idle();
     await transport.close();
     await Promise.all([enqueuer.idle(), rows.idle(), advancer.idle(), heartbeats.idle(), reporter.idle()]);
     await store.close();

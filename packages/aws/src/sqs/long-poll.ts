@@ -77,6 +77,6 @@ export class LongPoll {
 }
 
 /** Nobody has room for these. If it fails they come back by themselves, only later. */
-async function giveBack(source: Source, deliveries: readonly Delivery[]): Promise<void> {
+export async function giveBack(source: Source, deliveries: readonly Delivery[]): Promise<void> {
   await Promise.allSettled(deliveries.map(({ receipt }) => source.calls.hide(readReceipt(receipt).handle, 0)));
 }

@@ -9,7 +9,7 @@ import { openClient, worded } from './open-client.ts';
 import { QueueBook } from './queue-book.ts';
 import { TIERS, tierOf } from './queue-names.ts';
 import { queuePulse } from './queue-pulse.ts';
-import { drain, waitFor } from './receive.ts';
+import { drain, LateReceives, unlessAborted, waitFor } from './receive.ts';
 import { type SqsOptions, settingsOf } from './settings.ts';
 import { Sources } from './sources.ts';
 
@@ -33,6 +33,7 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
   const sources = new Sources(base, book, closing.signal);
   const pulse = queuePulse(base, book);
   const sending = new Set<Promise<void>>();
+  const late = new LateReceives(settings.logger);
 
   /** Every one gets its try, and the first failure is told. */
   function sendAll(work: readonly Promise<void>[]): Promise<void> {
@@ -72,13 +73,16 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
       const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
       if (signal.aborted) return { kind: 'hints', deliveries: [] };
       const places = request.queues.map((queue) => ({ tenant: request.tenant, queue }));
-      const lines = await sources.toReceive(places);
-      const redriven = await sources.toRedrive(places);
+      const lines = await unlessAborted(sources.toReceive(places), signal);
+      const redriven = lines && (await unlessAborted(sources.toRedrive(places), signal));
+      if (!lines || !redriven) return { kind: 'hints', deliveries: [] };
       // A long poll answers at once when there is something, so the last queue need not be asked twice.
       const first = request.waitMs > 0 ? [...lines.slice(0, -1), ...redriven] : [...lines, ...redriven];
-      const there = await drain(first, request, closing.signal);
+      const there = await drain(first, request, { signal, closing: closing.signal, late });
       const deliveries =
-        there.length > 0 || request.waitMs === 0 ? there : await waitFor(lines, request, clock, signal);
+        there.length > 0 || request.waitMs === 0 || signal.aborted
+          ? there
+          : await waitFor(lines, request, clock, signal);
       return { kind: 'hints', deliveries };
     },
     ack,
@@ -100,6 +104,7 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
       closing.abort();
       // A process may end right after it has enqueued a job: its hint shall still go out.
       await Promise.allSettled(sending);
+      await late.idle();
       await sources.idle();
       close();
     },

@@ -43,6 +43,10 @@ export class Claimer {
     return leases;
   }
 
+  idle(): Promise<void> {
+    return this.#hints.idle();
+  }
+
   /** Nodes of a workflow get what their parents came to; one read for all of them, none for plain jobs. */
   async #addParentResults(tenant: string, leases: readonly Lease[]): Promise<void> {
     for (const lease of leases) {

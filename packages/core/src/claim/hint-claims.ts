@@ -31,7 +31,12 @@ export class HintClaims {
 
   constructor(parts: HintClaimParts) {
     this.#parts = parts;
-    this.#net = new SafetyNet(parts.store, parts.transport, parts.closing);
+    this.#net = new SafetyNet(parts);
+  }
+
+  /** Waits for receives that go on without their claims. */
+  idle(): Promise<void> {
+    return this.#net.idle();
   }
 
   /** Other messages would come to a repetition than to the first call, so its answer is kept here for a while. */

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '../job/outcome.ts';
+import { silentLogger } from '../logger.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { memoryTransport } from '../testing/memory-transport.ts';
 import { TestClock } from '../testing/test-clock.ts';
 import { testEngine } from '../testing/test-engine.ts';
-import type { Hint, Transport } from '../transport/transport.ts';
+import type { Hint, Received, Transport } from '../transport/transport.ts';
 import type { Lease } from '../waybill.ts';
 
 const MINUTE_MS = 60_000;
@@ -207,4 +208,62 @@ test('a foreign message becomes a job once, however often it is delivered', asyn
     outcome: { kind: 'completed', result: null },
   });
   expect(await waybill.jobs.claim({ queues: ['default'], count: 10 })).toEqual([]);
+});
+
+/** An engine whose transport loses every hint, and whose receives end only when the test says so. */
+function onStuckReceives() {
+  const clock = new TestClock();
+  const messages = memoryTransport({ clock });
+  const stuck: PromiseWithResolvers<Received>[] = [];
+  const released: string[] = [];
+  const warned: string[] = [];
+  const warn = (_: object, message: string) => void warned.push(message);
+  const transport: Transport = {
+    ...messages,
+    send: async () => {},
+    receive: () => {
+      const receive = Promise.withResolvers<Received>();
+      stuck.push(receive);
+      return receive.promise;
+    },
+    release: async ({ receipt }) => void released.push(receipt),
+  };
+  const engine = testEngine({ clock, transport, logger: { ...silentLogger, warn } });
+  return { ...engine, stuck, released, warned };
+}
+
+test('E2: jobs that a look has claimed are answered while the receive beside it hangs', async () => {
+  const { waybill, clock, enqueue, stuck, released, warned } = onStuckReceives();
+  const first = await enqueue();
+  const claim = () => waybill.jobs.claim({ queues: ['default'], waitMs: 20_000 });
+  const claimed = claim();
+  await clock.advance(1_000);
+  const leases = await claimed;
+  expect(leases).toMatchObject([{ job: { id: first, attempt: 1 } }]);
+  await waybill.jobs.settle({ id: first, leaseToken: leases[0]!.token, outcome: { kind: 'completed', result: null } });
+  const second = await enqueue();
+  const next = claim();
+  await clock.advance(1_000);
+  expect(ids(await next)).toEqual([second]);
+  // What the first receive still brings is given back, and that the second one failed is logged.
+  const delivery = { tenant: '', jobId: first, queue: 'default', receipt: 'late' };
+  stuck[0]!.resolve({ kind: 'hints', deliveries: [delivery] });
+  stuck[1]!.reject(new Error('the queue is away'));
+  await clock.advance(0);
+  expect(released).toEqual(['late']);
+  expect(warned).toEqual(['A receive failed after its claim had been answered.']);
+});
+
+test('E2: a caller who gives up is answered while the receive hangs, and a close waits for it only for a while', async () => {
+  const { waybill, clock, warned } = onStuckReceives();
+  const caller = new AbortController();
+  const claimed = waybill.jobs.claim({ queues: ['default'], waitMs: 20_000, signal: caller.signal });
+  await clock.advance(0);
+  caller.abort();
+  expect(await claimed).toEqual([]);
+  const closed = waybill.close();
+  await clock.whenSleeping(1);
+  await clock.advance(5_000);
+  await closed;
+  expect(warned).toEqual(['Receives had not ended at the close.']);
 });

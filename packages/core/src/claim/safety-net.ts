@@ -1,9 +1,27 @@
 import type { Job } from '../job/job.ts';
+import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
 import type { Delivery, ReceiveRequest, Transport } from '../transport/transport.ts';
 
+/** How long a closing engine waits for receives that it has called off. */
+const CLOSE_WITHIN_MS = 5_000;
+
 /** How long a queue is left alone after a look that found nothing. */
 const LOOK_EVERY_MS = 1_000;
+
+export interface SafetyNetParts {
+  store: Store;
+  transport: Transport;
+  logger: Logger;
+  /** Aborted when the engine closes. */
+  closing: AbortSignal;
+}
+
+/** How a receive ended. */
+interface Receive {
+  deliveries: readonly Delivery[];
+  error?: unknown;
+}
 
 export interface Caught {
   /** Hints, still to be claimed by id. */
@@ -21,43 +39,82 @@ export interface Caught {
 export class SafetyNet {
   readonly #store: Store;
   readonly #transport: Transport;
+  readonly #logger: Logger;
   readonly #canLook: boolean;
   /** When a queue was last looked at in vain, by its name and then by tenant: wake-ups name no tenants. */
   readonly #vain = new Map<string, Map<string, number>>();
   readonly #closing: AbortSignal;
+  /** Receives whose caller has gone on without them, and what gives their deliveries back. */
+  readonly #late = new Set<Promise<void>>();
   #isListening = false;
 
-  constructor(store: Store, transport: Transport, closing: AbortSignal) {
+  constructor({ store, transport, logger, closing }: SafetyNetParts) {
     this.#store = store;
     this.#transport = transport;
+    this.#logger = logger;
     this.#closing = closing;
     this.#canLook = (store.capabilities.claimsByRank ?? true) && (transport.capabilities.hasSafetyNet ?? true);
   }
 
+  /**
+   * Jobs that a look has claimed are answered at once, and so is a caller who gives up: their leases run, and the
+   * receive beside them may hang. It is called off, and what it still brings is given back in the background.
+   */
   async receive(request: ReceiveRequest): Promise<Caught> {
     const ended = new AbortController();
-    const found = new AbortController();
-    const signal = request.signal ? AbortSignal.any([request.signal, found.signal]) : found.signal;
-    const receiving = this.#hints({ ...request, signal }).finally(() => ended.abort());
-    const [received, looked] = await Promise.allSettled([
-      receiving,
-      this.#lookMeanwhile(request, ended.signal).then((jobs) => {
-        if (jobs.length > 0) found.abort();
-        return jobs;
-      }),
-    ]);
-    if (looked.status === 'rejected') throw looked.reason;
-    const deliveries = received.status === 'fulfilled' ? received.value : [];
-    if (looked.value.length > 0 || request.signal?.aborted) {
-      // There is no room left for what came in the same moment, or nobody who would take it.
-      await Promise.allSettled(deliveries.map((delivery) => this.#transport.release(delivery, 0)));
-      return { deliveries: [], jobs: looked.value };
+    const calledOff = new AbortController();
+    const signal = request.signal ? AbortSignal.any([request.signal, calledOff.signal]) : calledOff.signal;
+    const receiving = this.#hints({ ...request, signal }).then(
+      (deliveries): Receive => ({ deliveries }),
+      (error: unknown): Receive => ({ deliveries: [], error }),
+    );
+    const callOff = () => {
+      calledOff.abort();
+      this.#giveBackLate(receiving);
+    };
+    const looking = this.#lookMeanwhile(request, ended.signal);
+    const isOver = looking.then((jobs) => jobs.length > 0 || request.signal?.aborted === true);
+    try {
+      await Promise.race([receiving, isOver.then((over) => (over ? null : receiving))]);
+      ended.abort();
+      const jobs = await looking;
+      if (jobs.length > 0 || request.signal?.aborted) {
+        callOff();
+        return { deliveries: [], jobs };
+      }
+    } catch (error) {
+      callOff();
+      throw error;
     }
+    const { deliveries, error } = await receiving;
     if (deliveries.length > 0) return { deliveries, jobs: [] };
     const jobs = await this.look(request);
     // While the store has jobs, a queue that is away costs speed only.
-    if (jobs.length === 0 && received.status === 'rejected') throw received.reason;
+    if (jobs.length === 0 && error !== undefined) throw error;
     return { deliveries: [], jobs };
+  }
+
+  /** What comes for nobody is given back. If that fails the transport brings it again by itself, only later. */
+  #giveBackLate(receiving: Promise<Receive>): void {
+    const givenBack = receiving.then(async ({ deliveries, error }) => {
+      if (error !== undefined) {
+        this.#logger.warn({ err: error }, 'A receive failed after its claim had been answered.');
+      }
+      const ends = await Promise.allSettled(deliveries.map((one) => this.#transport.release(one, 0)));
+      const failed = ends.find((end) => end.status === 'rejected');
+      if (failed) this.#logger.warn({ err: failed.reason }, 'Hints that came too late could not be given back.');
+    });
+    this.#late.add(givenBack);
+    void givenBack.finally(() => this.#late.delete(givenBack));
+  }
+
+  /** Waits for what goes on in the background, but not for ever: a receive that ignores its signal may never end. */
+  async idle(): Promise<void> {
+    if (this.#late.size === 0) return;
+    const ended = new AbortController();
+    const all = Promise.allSettled(this.#late).then(() => ended.abort());
+    await Promise.race([all, this.#store.clock.sleep(CLOSE_WITHIN_MS, ended.signal)]);
+    if (this.#late.size > 0) this.#logger.warn({ receives: this.#late.size }, 'Receives had not ended at the close.');
   }
 
   async #hints(request: ReceiveRequest): Promise<readonly Delivery[]> {
@@ -67,8 +124,9 @@ export class SafetyNet {
 
   async #lookMeanwhile(request: ReceiveRequest, ended: AbortSignal): Promise<Job[]> {
     if (request.waitMs === 0) return [];
+    const stop = request.signal ? AbortSignal.any([request.signal, ended]) : ended;
     for (;;) {
-      await this.#store.clock.sleep(LOOK_EVERY_MS, ended);
+      await this.#store.clock.sleep(LOOK_EVERY_MS, stop);
       if (ended.aborted || request.signal?.aborted) return [];
       const jobs = await this.look(request);
       if (jobs.length > 0) return jobs;
