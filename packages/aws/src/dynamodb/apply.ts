@@ -15,7 +15,8 @@ import { jobKey, queueKey, uniqueKey } from './keys.ts';
 import { LimitDraft, withSlot } from './limit-draft.ts';
 import { admitMore, type LimitName } from './limits.ts';
 import { limitLine } from './locks.ts';
-import { hasMark } from './log.ts';
+import { type OpenSegments, tooLate } from './log-writer.ts';
+import { hasMark, isFenced } from './marks.ts';
 import { toldOf } from './queue-book.ts';
 import { readRows, wholeJobs } from './read.ts';
 import { expireCompanions, fits, keepCompanions, rowUpdate, writeSides } from './row-writes.ts';
@@ -31,7 +32,9 @@ export async function apply(base: Base, changes: readonly Change[]): Promise<App
   const segments = await base.log.open(changes.map(({ job, events }) => toldOf(events, forgetful(job))));
   // Changes of one row stand in line in the order given.
   const answers = await inParallel(changes, (change, index) =>
-    base.locks.run(linesOf(change), () => applyOne(base, change, segments.mark(index), forgetful(change.job))),
+    base.locks.run(linesOf(change), () =>
+      applyOne(base, change, segments, segments.mark(index), forgetful(change.job)),
+    ),
   );
   for (const [index, answer] of answers.entries()) if (!isNew(answer)) segments.lose(index);
   const written = changes.filter((_, index) => isNew(answers[index]!));
@@ -54,13 +57,21 @@ export function linesOf({ job, ownsKey }: Change): string[] {
   return lines;
 }
 
-async function applyOne(base: Base, change: Change, mark: string, isForgetful: boolean): Promise<ApplyAnswer> {
+async function applyOne(
+  base: Base,
+  change: Change,
+  segments: OpenSegments,
+  mark: string,
+  isForgetful: boolean,
+): Promise<ApplyAnswer> {
   if (revives(change)) await keepCompanions(base, change.job);
-  if (change.job.limitKey !== null || change.ownsKey) return applyTogether(base, change, mark, isForgetful);
+  if (change.job.limitKey !== null || change.ownsKey) return applyTogether(base, change, segments, mark, isForgetful);
   const { sides, update } = rowUpdate(base, change.job, mark, fits(change.expect), isForgetful);
   await writeSides(base, sides);
+  segments.assertFresh();
   const written = await base.db.write(update);
   if (written.ok) return { status: 'applied', repeated: false, admitted: [] };
+  if (isFenced(written.old, mark)) throw tooLate();
   return judge(change, written.old, mark);
 }
 
@@ -75,7 +86,13 @@ function judge({ expect, job }: Change, old: Item | undefined, mark: string): Ap
 }
 
 /** A change that the row's limit or its unique key has a say in: decided by what is read, refused if that has changed. */
-async function applyTogether(base: Base, change: Change, mark: string, isForgetful: boolean): Promise<ApplyAnswer> {
+async function applyTogether(
+  base: Base,
+  change: Change,
+  segments: OpenSegments,
+  mark: string,
+  isForgetful: boolean,
+): Promise<ApplyAnswer> {
   const { tenant, id, uniqueKey: unique } = change.job;
   for (let round = 0; round < MOST_TRIES; round++) {
     const [row] = await readRows(base, [jobKey(tenant, id)]);
@@ -88,11 +105,13 @@ async function applyTogether(base: Base, change: Change, mark: string, isForgetf
       writes.push({ check: key, if: equals('j', id) });
     }
     const planned = await planChange(base, row!, change, mark, isForgetful);
+    segments.assertFresh();
     if (await base.db.transact([...planned.writes, ...writes])) {
       const others = [...planned.admitted, ...(await admitMore(base, planned.more))];
       const admitted = [...(planned.own ? [planned.own] : []), ...(await wholeJobs(base, others))];
       return { status: 'applied', repeated: false, admitted };
     }
+    await segments.assertUnsettled();
     await pause(Math.min(round, 4));
   }
   throw tooContended(`The job ${id} or its limit`);

@@ -1,6 +1,7 @@
 import type { Database } from './database.ts';
 import type { Locks } from './locks.ts';
 import type { LogWriter } from './log-writer.ts';
+import type { OrphanWatch } from './orphans.ts';
 import type { QueueBook } from './queue-book.ts';
 import type { Settings } from './settings.ts';
 import type { Wakes } from './wakes.ts';
@@ -10,6 +11,7 @@ export interface Base {
   db: Database;
   settings: Settings;
   log: LogWriter;
+  orphans: OrphanWatch;
   locks: Locks;
   wakes: Wakes;
   queues: QueueBook;

@@ -4,7 +4,7 @@ import { inParallel } from './database.ts';
 import type { Item } from './items.ts';
 import { LimitDraft } from './limit-draft.ts';
 import { limitLine } from './locks.ts';
-import { hasMark } from './log.ts';
+import { hasMark } from './marks.ts';
 import { toldOf } from './queue-book.ts';
 import { type Gate, startUnder } from './queue-gate.ts';
 import { toJobs } from './read.ts';
@@ -49,6 +49,7 @@ export async function takeRows(base: Base, rows: readonly Item[], gate: Gate, le
     async (index) => {
       const { row, job } = picks[index]!;
       const mark = segments.mark(index);
+      segments.assertFresh();
       const written = await base.db.write(claimUpdate(base, row, job, mark));
       const isOurs = written.ok || hasMark(written.old, mark);
       if (isOurs) taken.jobs[index] = job;
@@ -57,6 +58,7 @@ export async function takeRows(base: Base, rows: readonly Item[], gate: Gate, le
   );
   const together = places.filter(isTogether).slice(0, MOST_TOGETHER);
   const marks = together.map((index) => segments.mark(index));
+  if (together.length > 0) segments.assertFresh();
   if (
     await takeTogether(
       base,

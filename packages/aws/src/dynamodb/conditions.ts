@@ -39,6 +39,12 @@ export const absent =
   (words) =>
     `attribute_not_exists(${words.name(attribute)})`;
 
+/** Of a list. */
+export const lacks =
+  (attribute: string, value: string): Condition =>
+  (words) =>
+    `NOT contains(${words.name(attribute)}, ${words.value(value)})`;
+
 /** Null stands for an attribute that is not there. */
 export const equals = (attribute: string, value: Value | null): Condition =>
   value === null ? absent(attribute) : (words) => `${words.name(attribute)} = ${words.value(value)}`;

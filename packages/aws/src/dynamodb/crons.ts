@@ -3,7 +3,7 @@ import type { Base } from './base.ts';
 import { all, begins, type Condition, equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { readGroup } from './group-view.ts';
-import { linesOf, openLog } from './insert.ts';
+import { linesOf, type MarkedGroup, openLog } from './insert.ts';
 import { inserted, refusal } from './insert-group.ts';
 import { planGroup } from './insert-plan.ts';
 import { type Item, number, partsOfKey, present, text } from './items.ts';
@@ -110,7 +110,7 @@ export async function fireCron(base: Base, request: FireRequest): Promise<'fired
 
 type Fired = { status: 'fired' | 'lost'; made: boolean };
 
-async function fireTogether(base: Base, request: FireRequest, group?: Parameters<typeof planGroup>[1]): Promise<Fired> {
+async function fireTogether(base: Base, request: FireRequest, group?: MarkedGroup): Promise<Fired> {
   const { tenant, name, expected, nextAt, tick } = request;
   for (let round = 0; round < MOST_TRIES; round++) {
     const item = await base.db.get(cronKey(tenant, name));
@@ -126,11 +126,13 @@ async function fireTogether(base: Base, request: FireRequest, group?: Parameters
     const after = { ...cron, nextAt, lastAt: tick, ...made };
     const move: Write = { put: cronItem(after, base.settings), if: asRead(item) };
     await writeSides(base, plan?.sides ?? []);
+    group?.segments.assertFresh();
     if (await base.db.transact([move, ...(plan?.writes ?? [])])) {
       const answer = plan && (await inserted(base, plan));
       if (answer?.status === 'inserted') base.wakes.jobs(answer.jobs);
       return { status: 'fired', made: plan !== null };
     }
+    await group?.segments.assertUnsettled();
     if (group)
       await clearStaged(
         base,

@@ -7,7 +7,7 @@ import type { MarkedGroup } from './insert.ts';
 import { type GroupPlan, planGroup } from './insert-plan.ts';
 import { jobKey } from './keys.ts';
 import { admitMore } from './limits.ts';
-import { hasMark } from './log.ts';
+import { hasMark } from './marks.ts';
 import { toJob, wholeJobs } from './read.ts';
 import { writeSides } from './row-writes.ts';
 import { clearStaged } from './staging.ts';
@@ -29,6 +29,7 @@ export async function insertTogether(base: Base, group: MarkedGroup): Promise<In
     await writeSides(base, plan.sides);
     group.segments.assertFresh();
     if (await base.db.transact(plan.writes)) return inserted(base, plan);
+    await group.segments.assertUnsettled();
     await clearStaged(
       base,
       group.jobs.map(({ job }) => jobKey(job.tenant, job.id)),

@@ -8,6 +8,7 @@ import type { Item } from './items.ts';
 import { idempotencyKey, jobKey, uniqueKey } from './keys.ts';
 import { LimitDraft, withSlot } from './limit-draft.ts';
 import type { LimitName } from './limits.ts';
+import { unlessFenced } from './marks.ts';
 import { fits, isFree, rowPut, rowUpdate } from './row-writes.ts';
 import { fromItem } from './rows.ts';
 import { enterWorkflow } from './workflow-items.ts';
@@ -37,7 +38,7 @@ export async function planGroup(base: Base, group: MarkedGroup, view: GroupView)
     const stored = slots.has(job.id) ? withSlot(job) : job;
     const { sides, row } = rowPut(base, stored, group.marks[index]!);
     plan.sides.push(...sides);
-    plan.writes.push({ put: row, if: isFree(now) });
+    plan.writes.push({ put: row, if: unlessFenced(group.marks[index]!, isFree(now)) });
     plan.jobs.push(stored);
   }
   const replaced = replaceRows(base, group, view, slots);

@@ -4,8 +4,8 @@ import type { Base } from './base.ts';
 import { inParallel } from './database.ts';
 import { insertTogether } from './insert-group.ts';
 import { limitLine } from './locks.ts';
-import { hasMark } from './log.ts';
-import type { OpenSegments } from './log-writer.ts';
+import { type OpenSegments, tooLate } from './log-writer.ts';
+import { hasMark, isFenced, unlessFenced } from './marks.ts';
 import { toldOf } from './queue-book.ts';
 import { toJob } from './read.ts';
 import { isFree, rowPut, writeSides } from './row-writes.ts';
@@ -81,14 +81,16 @@ function isPlain({ jobs, edges, workflow }: InsertGroup): boolean {
   return !unique && !limit && job.idempotencyKey === null && job.limitKey === null && job.workflowId === null;
 }
 
-async function insertPlain(base: Base, { jobs, marks }: MarkedGroup): Promise<InsertAnswer | null> {
+async function insertPlain(base: Base, { jobs, marks, segments }: MarkedGroup): Promise<InsertAnswer | null> {
   const { job } = jobs[0]!;
   const mark = marks[0]!;
   await base.queues.note([job]);
   const { sides, row } = rowPut(base, job, mark);
   await writeSides(base, sides);
-  const written = await base.db.write({ put: row, if: isFree(base.settings.clock.now()) });
+  segments.assertFresh();
+  const written = await base.db.write({ put: row, if: unlessFenced(mark, isFree(base.settings.clock.now())) });
   if (written.ok || hasMark(written.old, mark)) return { status: 'inserted', jobs: [job] };
+  if (isFenced(written.old, mark)) throw tooLate();
   const { old } = written;
   // Part of a group that somebody is about to commit, or gone between two looks: that needs a closer one.
   if (!old || 'bid' in old || isGone(old, base.settings.clock.now())) return null;

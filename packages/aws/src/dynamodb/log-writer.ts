@@ -3,24 +3,23 @@ import { type JobEvent, WaybillError } from '@waybill/core';
 import { absent } from './conditions.ts';
 import type { Database } from './database.ts';
 import { encodeEntries } from './event-codec.ts';
+import type { Item } from './items.ts';
 import { bucketOf, bucketPk, confirmSk, headKey, positionSk } from './keys.ts';
+import { markOf, unloggedMark } from './marks.ts';
 import { secondsOf } from './rows.ts';
 import type { Settings } from './settings.ts';
 
-/** A writer that did not get on with its rows in this time gives up: readers may soon look past its segment. */
+/** A writer that did not get on with its rows in this time gives up: readers may soon call its changes lost. */
 const WRITER_PATIENCE_MS = 30_000;
-/** After this time a segment that nobody confirmed is settled by whoever reads it. */
-export const ORPHANED_AFTER_MS = 60_000;
-
 const LARGEST_SEGMENT_BYTES = 300_000;
-
-/** What a row carries to prove that an event of it is true: the place of its change in the log. */
-export const markOf = (position: number, index: number): string => `${position.toString(36)}.${index.toString(36)}`;
+/** A segment without changes: a reader has closed its position before its writer came to use it. */
+export const EMPTY_BODY = '[]';
 
 /**
  * The log, one segment per call. Two items cannot be written at once without a transaction, so a segment is written
  * ahead of the rows that it tells of, each row carries the mark of its change, and the segment is confirmed when the
- * rows are written. If the writer dies in between, the marks tell which events are true.
+ * rows are written. If the writer is silent in between, a reader decides by the marks which events are true, and fences
+ * the rows of the others: see marks.ts.
  */
 export class LogWriter {
   readonly #db: Database;
@@ -33,7 +32,7 @@ export class LogWriter {
 
   async open(changes: readonly (readonly JobEvent[])[]): Promise<OpenSegments> {
     const parts = partBySize(changes);
-    const segments = new OpenSegments(this.#db, changes.length);
+    const segments = new OpenSegments(this.#db, this.#settings, changes.length);
     if (parts.length === 0) return segments;
     const head = await this.#draw(parts.length);
     const now = this.#settings.clock.now();
@@ -45,7 +44,12 @@ export class LogWriter {
       const { ok, ...answer } = await this.#db.write({ put: { ...key, at: now, b: body, x }, if: absent() });
       // Our own, if the answer to a first try was lost: nobody else was given this position.
       const isOwn = 'old' in answer && answer.old?.['b'] === body;
-      if (!ok && !isOwn) throw new WaybillError('internal', `Position ${position} of the log was given out twice.`);
+      if (!ok && !isOwn) {
+        if (!('old' in answer) || answer.old?.['b'] !== EMPTY_BODY) throw givenTwice(position);
+        // No row has been written yet, so all of it simply comes later.
+        await segments.abandon();
+        return this.open(changes);
+      }
       segments.add(position, part, x);
     }
     return segments;
@@ -57,6 +61,9 @@ export class LogWriter {
     return head['n'] as number;
   }
 }
+
+const givenTwice = (position: number): WaybillError =>
+  new WaybillError('internal', `Position ${position} of the log was given out twice.`);
 
 /** Which changes go into which segment. */
 function partBySize(changes: readonly (readonly JobEvent[])[]): number[][] {
@@ -81,11 +88,15 @@ export class OpenSegments {
   readonly #marks: string[];
   readonly #segments: { position: number; part: number[]; x: number }[] = [];
   readonly #lost = new Set<number>();
+  readonly #settings: Settings;
   readonly #openedAt = performance.now();
+  readonly #openedOn: number;
 
-  constructor(db: Database, changes: number) {
+  constructor(db: Database, settings: Settings, changes: number) {
     this.#db = db;
-    this.#marks = Array.from({ length: changes }, () => `-${randomBytes(4).toString('base64url')}`);
+    this.#settings = settings;
+    this.#openedOn = settings.clock.now();
+    this.#marks = Array.from({ length: changes }, () => unloggedMark(randomBytes(4).toString('base64url')));
   }
 
   add(position: number, part: number[], x: number): void {
@@ -103,27 +114,53 @@ export class OpenSegments {
     this.#lost.add(index);
   }
 
-  /** Must be called before a write that comes late in a call: readers do not wait for ever. */
+  /**
+   * To be called before each write of a row: a call that readers have given up, or soon will, need not go on. The wall
+   * clock counts too, because the monotonic one may stand still while a machine sleeps.
+   */
   assertFresh(): void {
-    if (this.#segments.length === 0 || performance.now() - this.#openedAt < WRITER_PATIENCE_MS) return;
-    throw new WaybillError('unavailable', 'DynamoDB was too slow: the call was given up before its rows were written.');
+    if (this.#segments.length === 0) return;
+    const wall = this.#settings.clock.now() - this.#openedOn;
+    if (Math.max(performance.now() - this.#openedAt, wall) >= WRITER_PATIENCE_MS) throw tooLate();
+  }
+
+  /** To be called after a transaction that was refused: if readers have called its changes lost, it always will be. */
+  async assertUnsettled(): Promise<void> {
+    const settled = await this.#db.getAll(this.#segments.map(({ position }) => confirmKey(position)));
+    if (settled.some((item) => item !== undefined)) throw tooLate();
   }
 
   async confirm(): Promise<void> {
     for (const { position, part, x } of this.#segments) {
       const lost = part.flatMap((index, place) => (this.#lost.has(index) ? [place] : []));
-      await this.#db.write(confirmation(position, lost, x));
+      const written = await this.#db.write(confirmation(position, lost, x));
+      if (!written.ok) this.#compare(position, lost, written.old);
     }
+  }
+
+  /** No row was written, and none will be. */
+  async abandon(): Promise<void> {
+    for (const index of this.#marks.keys()) this.lose(index);
+    await this.confirm();
+  }
+
+  /** A reader was faster, or the answer to a first try was lost. Both go by the marks, so they agree. */
+  #compare(position: number, lost: readonly number[], stored: Item | undefined): void {
+    if (stored === undefined || (stored['no'] ?? '') === lost.join(' ')) return;
+    const told = { position, lost, stored: stored['no'] ?? '' };
+    this.#settings.logger.error(told, 'A reader had decided otherwise about changes of the log.');
   }
 }
 
+export const tooLate = (): WaybillError =>
+  new WaybillError('unavailable', 'The call to DynamoDB took too long and was given up before all of it was written.', {
+    hint: 'Repeat the call: whatever it has written already is not written twice.',
+  });
+
+const confirmKey = (position: number) => ({ pk: bucketPk(bucketOf(position)), sk: confirmSk(position) });
+
 /** `no`: the places whose events are not true. */
 export const confirmation = (position: number, lost: readonly number[], x: number) => ({
-  put: {
-    pk: bucketPk(bucketOf(position)),
-    sk: confirmSk(position),
-    x,
-    ...(lost.length > 0 && { no: lost.join(' ') }),
-  },
+  put: { ...confirmKey(position), x, ...(lost.length > 0 && { no: lost.join(' ') }) },
   if: absent(),
 });

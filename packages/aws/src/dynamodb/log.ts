@@ -10,12 +10,11 @@ import {
 import type { Base } from './base.ts';
 import { all, between, equals } from './conditions.ts';
 import { decodeEntries } from './event-codec.ts';
-import { type Item, type Key, number, text } from './items.ts';
-import { bucketOf, bucketPk, confirmSk, firstOf, headKey, jobKey, positionSk, progressKey } from './keys.ts';
-import { confirmation, markOf, ORPHANED_AFTER_MS } from './log-writer.ts';
+import { type Item, number } from './items.ts';
+import { bucketOf, bucketPk, confirmSk, firstOf, headKey, positionSk } from './keys.ts';
+import { closePosition, lostIn, settleOrphan } from './orphans.ts';
 import { isGone } from './rows.ts';
 
-const PROGRESS_SOURCE = 'worker';
 /** Segments looked at by one call, so that a filter that lets little through does not take for ever. */
 const SEGMENTS_PER_READ = 200;
 
@@ -58,7 +57,11 @@ export async function readEvents(base: Base, { after, filter = {}, limit }: Even
     for (const segment of segments) {
       const events = await eventsOf(base, segment, head);
       // Somebody is still writing there, so nothing behind it may be read: it would be passed over.
-      if (events === 'open') return { ...page, cursor: formatCursor(placeAt(start, segment.position)) };
+      if (events === 'open') {
+        // Those behind it are watched from now on too: a process that died has often left several.
+        for (const one of segments) if (one.position > segment.position && !one.confirmed) isOrphaned(base, one, head);
+        return { ...page, cursor: formatCursor(placeAt(start, segment.position)) };
+      }
       if (events === 'gone') page.missed ||= from !== null;
       else if (isFull(page, events, placeAt(start, segment.position), filter, limit, head)) return page;
       page.cursor = formatCursor({ segment: segment.position + 1, index: 0 });
@@ -139,40 +142,23 @@ async function readBucket({ db }: Base, from: number, to: number): Promise<Segme
 }
 
 async function eventsOf(base: Base, segment: Segment, head: Head): Promise<JobEvent[] | 'open' | 'gone'> {
-  const { item, confirmed, drawnBy } = segment;
-  const now = base.settings.clock.now();
-  if (!item) {
-    // Drawn by somebody who died before writing, or who is about to write.
-    return now - (drawnBy ?? head.drawnAt) < ORPHANED_AFTER_MS ? 'open' : [];
-  }
-  if (isGone(item, now)) return 'gone';
-  const entries = decodeEntries(item['b'] as string);
-  if (confirmed) return trueOnes(entries, lostIn(confirmed));
-  if (now - (item['at'] as number) < ORPHANED_AFTER_MS) return 'open';
-  return trueOnes(entries, await settleOrphan(base, segment.position, entries, item['x'] as number));
+  const { position, item, confirmed } = segment;
+  if (item && isGone(item, base.settings.clock.now())) return 'gone';
+  const entries = item && decodeEntries(item['b'] as string);
+  if (confirmed || entries?.length === 0) base.orphans.forget(position);
+  if (entries?.length === 0) return [];
+  if (entries && confirmed) return trueOnes(entries, lostIn(confirmed));
+  if (!isOrphaned(base, segment, head)) return 'open';
+  if (entries) return trueOnes(entries, await settleOrphan(base, position, entries, item['x'] as number));
+  // Drawn by a process that died before it wrote there, or that is about to.
+  return (await closePosition(base, position)) ? [] : 'open';
 }
 
-const lostIn = (confirmed: Item): Set<number> =>
-  new Set((text(confirmed, 'no') ?? '').split(' ').filter(Boolean).map(Number));
+const isOrphaned = ({ orphans }: Base, { position, item, drawnBy }: Segment, head: Head): boolean =>
+  orphans.isOrphaned(position, (item && number(item, 'at')) ?? drawnBy ?? head.drawnAt);
 
 const trueOnes = (entries: JobEvent[][], lost: ReadonlySet<number>): JobEvent[] =>
   entries.filter((_, place) => !lost.has(place)).flat();
-
-/** The writer died: whatever has its mark in the row is true. */
-async function settleOrphan(base: Base, position: number, entries: JobEvent[][], x: number): Promise<Set<number>> {
-  const rows = await base.db.getAll(entries.map(([first]) => markedBy(first!)));
-  const lost = entries.flatMap((_, place) => (hasMark(rows[place], markOf(position, place)) ? [] : [place]));
-  await base.db.write(confirmation(position, lost, x));
-  base.settings.logger.warn({ position, lost: lost.length }, 'a segment of the log had lost its writer');
-  return new Set(lost);
-}
-
-/** What a run reports of itself does not touch its row. */
-const markedBy = ({ source, tenant, jobId }: JobEvent): Key =>
-  source === PROGRESS_SOURCE ? progressKey(tenant, jobId) : jobKey(tenant, jobId);
-
-export const hasMark = (row: Item | undefined, mark: string): boolean =>
-  ((row?.['ev'] as readonly string[] | undefined) ?? []).includes(mark);
 
 /** Notes that what has expired is no more, so that nobody looks for it. */
 export async function forgetOldSegments(base: Base): Promise<void> {

@@ -47,6 +47,7 @@ async function moveTogether(
       [...plans.values()].flatMap(({ sides }) => sides),
     );
     const writes = [...plans.values()].flatMap((plan) => plan.writes);
+    groups[0]?.segments.assertFresh();
     if (await base.db.transact([{ update: key, change, if: equals('st', from) }, ...writes])) {
       for (const plan of plans.values()) {
         const answer = await inserted(base, plan);
@@ -54,6 +55,7 @@ async function moveTogether(
       }
       return new Set(plans.keys());
     }
+    await groups[0]?.segments.assertUnsettled();
     await pause(Math.min(round, 4));
   }
   throw tooContended(`The workflow ${id}`);

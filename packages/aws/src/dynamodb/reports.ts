@@ -14,7 +14,7 @@ import { inParallel } from './database.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { type Item, number, present, text } from './items.ts';
 import { jobKey, partsOf, progressKey } from './keys.ts';
-import { hasMark } from './log.ts';
+import { hasMark, unlessFenced } from './marks.ts';
 import { readRows } from './read.ts';
 import { codeOf, fromItem, secondsOf } from './rows.ts';
 import type { Settings } from './settings.ts';
@@ -35,6 +35,9 @@ function progressItem(progress: Progress, mark: string, { retention }: Settings)
     x: secondsOf(at + Math.max(retention.finishedMs, retention.deadMs)),
   });
 }
+
+/** And not only the fence of one that was never made. */
+const isReport = (item: Item): boolean => 'sq' in item;
 
 function progressOf(item: Item): Progress {
   const [tenant, id] = partsOf(item['pk'] as string) as [string, string];
@@ -70,13 +73,15 @@ async function addToOne(
   const key = progressKey(tenant, id);
   for (let round = 0; round < MOST_TRIES; round++) {
     const [[row], item] = await Promise.all([readRows(base, [jobKey(tenant, id)]), base.db.get(key)]);
-    const { answers, events, progress } = follow(row, item ? progressOf(item) : null, requests);
+    const { answers, events, progress } = follow(row, item && isReport(item) ? progressOf(item) : null, requests);
     if (progress === null) return answers;
     const segments = await base.log.open([events]);
     const isSameRun = all(equals('st', codeOf('active')), equals('rn', row!['rn']!), equals('ck', row!['ck']!));
+    const isAsRead = unlessFenced(segments.mark(0), equals('sq', item?.['sq'] ?? null));
+    segments.assertFresh();
     const isDone = await base.db.transact([
       { check: jobKey(tenant, id), if: isSameRun },
-      { put: progressItem(progress, segments.mark(0), base.settings), if: equals('sq', item?.['sq'] ?? null) },
+      { put: progressItem(progress, segments.mark(0), base.settings), if: isAsRead },
     ]);
     if (!isDone && !hasMark(await base.db.get(key), segments.mark(0))) segments.lose(0);
     await segments.confirm();
@@ -110,5 +115,5 @@ export async function getProgress(base: Base, keys: readonly JobKey[]): Promise<
     base,
     keys.map(({ tenant, id }) => jobKey(tenant, id)),
   );
-  return items.map((item, index) => (item && rows[index] ? progressOf(item) : null));
+  return items.map((item, index) => (item && isReport(item) && rows[index] ? progressOf(item) : null));
 }

@@ -4,12 +4,13 @@ import { absent, all, any, atMost, type Condition, equals, exists } from './cond
 import { inParallel } from './database.ts';
 import type { Item, Key } from './items.ts';
 import { idempotencyKey, jobKey, uniqueKey } from './keys.ts';
+import { unlessFenced } from './marks.ts';
 import { absentIn, changingOf, codeOf, expiryOf, toItem } from './rows.ts';
 import { partChange, partNewRow, specKeyOf } from './side-items.ts';
 import type { Write } from './writes.ts';
 
-/** Marks that a row keeps: enough for whoever settles a segment whose writer died. */
-const MARKS_KEPT = 8;
+/** Marks that a row keeps: more than it gets in the time after which readers settle a segment. */
+const MARKS_KEPT = 24;
 
 /** There is no row of this id, or only what is left of one that has expired. */
 export const isFree = (now: number): Condition => any(absent(), atMost('x', Math.floor(now / 1000)));
@@ -26,7 +27,7 @@ export function rowUpdate(base: Base, job: Job, mark: string, condition: Conditi
   const x = expiry(base, job, isForgetful);
   const { row, sides } = partChange(x === null ? columns : { ...columns, x }, toItem(job, base.settings));
   const change = { set: row, remove: absentIn(row), append: { ev: [mark] } };
-  const update: Write = { update: jobKey(job.tenant, job.id), change, if: condition };
+  const update: Write = { update: jobKey(job.tenant, job.id), change, if: unlessFenced(mark, condition) };
   return { sides, update };
 }
 
@@ -55,7 +56,7 @@ export function claimUpdate(base: Base, before: Item, job: Job, mark: string): W
   return {
     update: jobKey(job.tenant, job.id),
     change: { set: { ...row, ev: marks.slice(-MARKS_KEPT) }, remove: absentIn(row).filter((name) => !KEPT.has(name)) },
-    if: isAsRead,
+    if: unlessFenced(mark, isAsRead),
   };
 }
 

@@ -12,6 +12,7 @@ import { idempotencyWrites, replaceWrites, uniqueWrites } from './insert-plan.ts
 import type { Item, Key } from './items.ts';
 import { batchKey, jobKey } from './keys.ts';
 import { LimitDraft, withSlot } from './limit-draft.ts';
+import { unlessFenced } from './marks.ts';
 import { readJobs } from './read.ts';
 import { isFree, rowPut, writeSides } from './row-writes.ts';
 import { alarmAt, changingOf, fromItem, secondsOf } from './rows.ts';
@@ -45,6 +46,7 @@ export async function stageGroup(base: Base, group: MarkedGroup): Promise<Insert
       base.wakes.jobs(jobs.filter((job) => job !== null));
       return { status: 'inserted', jobs: jobs.map((job, index) => job ?? group.jobs[index]!.job) };
     }
+    await group.segments.assertUnsettled();
     await clearStaged(base, keysOf(group));
     await pause(Math.min(round, 4));
   }
@@ -65,7 +67,8 @@ async function stage(base: Base, group: MarkedGroup, view: GroupView, batch: str
   const staged = await inParallel(rows, async ({ row }, index) => {
     const { job } = group.jobs[index]!;
     const put = { ...jobKey(job.tenant, job.id), bid: batch, f: JSON.stringify(row), x };
-    const written = await base.db.write({ put, if: any(isFree(now), equals('bid', batch)) });
+    const isOurs = any(isFree(now), equals('bid', batch));
+    const written = await base.db.write({ put, if: unlessFenced(group.marks[index]!, isOurs) });
     return written.ok;
   });
   if (!staged.every((ok) => ok)) return false;

@@ -44,9 +44,10 @@ import { insert } from './insert.ts';
 import { count, list } from './list.ts';
 import { Locks } from './locks.ts';
 import { confirmedEvents, forgetOldSegments } from './log.ts';
-import { LogWriter, ORPHANED_AFTER_MS } from './log-writer.ts';
+import { LogWriter } from './log-writer.ts';
 import { openClient } from './open-client.ts';
 import { opensAt } from './opens-at.ts';
+import { ORPHANED_AFTER_MS, OrphanWatch } from './orphans.ts';
 import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
 import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
@@ -81,7 +82,8 @@ export async function dynamoStore(options: DynamoOptions): Promise<DynamoStore> 
   const db = new Database(sdk, client, settings);
   const log = new LogWriter(db, settings);
   const queues = new QueueBook(db, settings);
-  return new DynamoStore({ db, settings, log, queues, locks: new Locks(), wakes: new Wakes() }, close);
+  const orphans = new OrphanWatch(settings.clock);
+  return new DynamoStore({ db, settings, log, orphans, queues, locks: new Locks(), wakes: new Wakes() }, close);
 }
 
 export class DynamoStore implements Store {

@@ -91,6 +91,8 @@ describe.skipIf(!canRun)('a function at the stream of the table (skipped: needs 
     await expect(dying.insert([{ jobs: [aJob({ createdAt: clock.now() })] }])).rejects.toThrow('not authorized');
     await handler({ Records: await stream.read() });
     expect(told).toEqual([]);
+    // The log waits from the moment on when somebody sees that it is not confirmed.
+    expect(await logged()).toEqual([]);
     await clock.advance(dying.capabilities.eventLagMs);
     const events = await logged();
     expect(events.map(({ type }) => type)).toEqual(['job.enqueued']);

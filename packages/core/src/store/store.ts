@@ -29,7 +29,7 @@ export interface StoreCapabilities {
   claimsByRank?: boolean;
   /** Whether `list` may filter by every field of JobFilter. */
   search: boolean;
-  /** How much later than the call's answer its events may show up in the log. */
+  /** How much later than the call's answer its events may show up in the log, for a reader that is there by then. */
   eventLagMs: number;
   /** How much longer than a PruneRequest says a finished job may be kept; 0: `prune` removes exactly what it is told. */
   pruneLagMs: number;

@@ -1,0 +1,101 @@
+import type { Clock, JobEvent } from '@waybill/core';
+import type { Base } from './base.ts';
+import { absent, all, exists, lacks } from './conditions.ts';
+import { inParallel } from './database.ts';
+import { MOST_TRIES, pause, tooContended } from './failures.ts';
+import { type Item, type Key, text } from './items.ts';
+import { bucketOf, bucketPk, jobKey, positionSk, progressKey } from './keys.ts';
+import { confirmation, EMPTY_BODY } from './log-writer.ts';
+import { FENCE, hasMark, isBelow, isFenced, markOf } from './marks.ts';
+import { secondsOf } from './rows.ts';
+import { clearStaged } from './staging.ts';
+
+/** After this time a segment that nobody has confirmed is settled by whoever reads it. */
+export const ORPHANED_AFTER_MS = 60_000;
+/** So old is a segment only if its writer is gone: AWS takes no requests of clocks that are further apart. */
+const CERTAINLY_OLD_MS = 600_000;
+/** Open segments that a process remembers. */
+const MOST_WATCHED = 1_000;
+const DAY_MS = 86_400_000;
+const PROGRESS_SOURCE = 'worker';
+
+/**
+ * Tells when a segment's writer has been silent for too long: this process has watched the segment for a minute by its
+ * own monotonic clock, so it does not matter whose clock is wrong. Being early costs the writer its call, never an event.
+ */
+export class OrphanWatch {
+  readonly #clock: Clock;
+  readonly #since = new Map<number, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** `drawnAt`: by the clock of the writer. */
+  isOrphaned(position: number, drawnAt: number): boolean {
+    const now = this.#clock.monotonic();
+    const since = this.#since.get(position) ?? now;
+    this.#since.set(position, since);
+    if (this.#since.size > MOST_WATCHED) this.#since.delete(this.#since.keys().next().value!);
+    return now - since >= ORPHANED_AFTER_MS || this.#clock.now() - drawnAt >= CERTAINLY_OLD_MS;
+  }
+
+  forget(position: number): void {
+    this.#since.delete(position);
+  }
+}
+
+/** The places of a segment whose events are not true. */
+export const lostIn = (confirmed: Item): Set<number> =>
+  new Set((text(confirmed, 'no') ?? '').split(' ').filter(Boolean).map(Number));
+
+/** Decides about a segment whose writer is silent: what has its mark in the row is true, and the rest never will be. */
+export async function settleOrphan(
+  base: Base,
+  position: number,
+  entries: JobEvent[][],
+  x: number,
+): Promise<Set<number>> {
+  const rows = await base.db.getAll(entries.map(([first]) => markedBy(first!)));
+  const isTrue = await inParallel(
+    entries,
+    async ([first], place) =>
+      hasMark(rows[place], markOf(position, place)) || !(await fence(base, markedBy(first!), position, place)),
+  );
+  const lost = isTrue.flatMap((is, place) => (is ? [] : [place]));
+  const written = await base.db.write(confirmation(position, lost, x));
+  base.settings.logger.warn({ position, lost: lost.length }, 'A segment of the log had lost its writer.');
+  return written.ok || !written.old ? new Set(lost) : lostIn(written.old);
+}
+
+/** What a run reports of itself does not touch its row. */
+const markedBy = ({ source, tenant, jobId }: JobEvent): Key =>
+  source === PROGRESS_SOURCE ? progressKey(tenant, jobId) : jobKey(tenant, jobId);
+
+/** Makes sure that a change never happens. Answers false when it has happened. */
+async function fence(base: Base, key: Key, position: number, place: number): Promise<boolean> {
+  const mark = markOf(position, place);
+  const condition = all(exists('ev'), lacks('ev', mark), isBelow(position));
+  for (let round = 0; round < MOST_TRIES; round++) {
+    const fenced = await base.db.write({ update: key, change: { set: { [FENCE]: position } }, if: condition });
+    if (fenced.ok || isFenced(fenced.old, mark)) return true;
+    if (hasMark(fenced.old, mark)) return false;
+    if (!fenced.old) {
+      // In the place of a row that was not made stands one that has expired: nobody sees it, and any later insert may
+      // take the place. Expired since a day, so that clocks do not matter.
+      const x = secondsOf(base.settings.clock.now() - DAY_MS);
+      if ((await base.db.write({ put: { ...key, [FENCE]: position, ev: [], x }, if: absent() })).ok) return true;
+    } else await clearStaged(base, [key]);
+    await pause(Math.min(round, 4));
+  }
+  throw tooContended(`The item ${key.pk}`);
+}
+
+/** Takes a position that was drawn and not used, so that its writer must draw another one. False: it was used after all. */
+export async function closePosition(base: Base, position: number): Promise<boolean> {
+  const now = base.settings.clock.now();
+  const key = { pk: bucketPk(bucketOf(position)), sk: positionSk(position) };
+  const x = secondsOf(now + base.settings.retention.eventsMs);
+  const { ok, ...answer } = await base.db.write({ put: { ...key, at: now, b: EMPTY_BODY, x }, if: absent() });
+  return ok || ('old' in answer && answer.old?.['b'] === EMPTY_BODY);
+}
