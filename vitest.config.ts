@@ -1,17 +1,54 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+// For DynamoDB Local: its runs end before Java's second compiler pays.
+process.env['JDK_JAVA_OPTIONS'] ??= '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
+
+/** The files that take longest, longest first. One that starts last would run alone while the other cores wait. */
+const LONGEST = [
+  'aws/src/dynamodb/dynamodb.test.ts',
+  'sql/src/postgres/postgres.test.ts',
+  'waybill/src/docs.test.ts',
+  'aws/src/sqs/aside.test.ts',
+  'aws/src/sqs/harmless.dynamodb.test.ts',
+  'waybill/src/cli/commands/aws.test.ts',
+  'sql/src/sqlite/sqlite.test.ts',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const index = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}`));
+      return index === -1 ? LONGEST.length : index;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
+const FOLDERS = ['packages/*/src', 'packages/*/test', 'scripts', 'bench'];
+
+/** The test files whose names end so, in all folders that have tests. */
+export const testFiles = (ending: string): string[] => FOLDERS.map((folder) => `${folder}/**/*${ending}`);
+
+/** What `npm test` and `npm run test:slow` have in common. */
+export const shared = {
+  // Tells a hang from a slow machine, and nothing else: no test measures by it.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // One more than there are cores: many tests wait for a database or for another process.
+  maxWorkers: availableParallelism() + 1,
+  sequence: { sequencer: LongestFirst },
+  // Each starts its server only when a test asks for it.
+  globalSetup: ['packages/sql/src/postgres/testing/global-setup.ts', 'packages/aws/src/testing/global-setup.ts'],
+};
 
 export default defineConfig({
   test: {
-    include: [
-      'packages/*/src/**/*.test.ts',
-      'packages/*/test/**/*.test.ts',
-      'scripts/**/*.test.ts',
-      'bench/**/*.test.ts',
-    ],
-    testTimeout: 30_000,
-    // For DynamoDB Local: its runs end before Java's second compiler pays.
-    env: { JDK_JAVA_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' },
-    // Starts PostgreSQL only when a test asks for it.
-    globalSetup: ['packages/sql/src/postgres/testing/global-setup.ts'],
+    ...shared,
+    include: testFiles('.test.ts'),
+    exclude: testFiles('.slow.test.ts'),
+    // A process runs many files, and imports what they share once.
+    isolate: false,
   },
 });

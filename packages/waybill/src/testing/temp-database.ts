@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { sharedAddress } from '@waybill/sql/postgres/testing';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    postgresDesk: string;
+    postgresAddressUrl: string;
   }
 }
 
@@ -12,10 +13,7 @@ declare module 'vitest' {
 async function serverUrl(): Promise<string> {
   const given = process.env.WAYBILL_TEST_POSTGRES;
   if (given) return given;
-  const response = await fetch(inject('postgresDesk'));
-  const answer = await response.text();
-  if (!response.ok) throw new Error(answer);
-  return answer;
+  return sharedAddress(inject('postgresAddressUrl'));
 }
 
 /** The address of a database that nobody else uses, dropped after the test. */

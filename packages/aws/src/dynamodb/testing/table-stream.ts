@@ -1,19 +1,18 @@
-import { DescribeTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DescribeTableCommand, type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
-import type { Client } from '../sdk.ts';
 
-/** DynamoDB Local looks at the form of a signature only. */
-const AUTHORIZATION =
-  'AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=none';
+/** DynamoDB Local looks at the form of a signature only, and finds the database by the access key. */
+const authorization = (accessKey: string): string =>
+  `AWS4-HMAC-SHA256 Credential=${accessKey}/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=none`;
 
 /** The stream of a table in DynamoDB Local, over its plain protocol: the client of streams is a package of its own. */
 export class TableStream {
-  readonly #client: Client;
+  readonly #client: DynamoDBClient;
   readonly #endpoint: string;
   readonly #table: string;
   #marks = 0;
 
-  constructor(client: Client, endpoint: string, table: string) {
+  constructor(client: DynamoDBClient, endpoint: string, table: string) {
     this.#client = client;
     this.#endpoint = endpoint;
     this.#table = table;
@@ -52,10 +51,11 @@ export class TableStream {
   }
 
   async #ask<Answer>(operation: string, input: object): Promise<Answer> {
+    const { accessKeyId } = await this.#client.config.credentials();
     const response = await fetch(this.#endpoint, {
       method: 'POST',
       headers: {
-        Authorization: AUTHORIZATION,
+        Authorization: authorization(accessKeyId),
         'Content-Type': 'application/x-amz-json-1.0',
         'X-Amz-Target': `DynamoDBStreams_20120810.${operation}`,
       },

@@ -4,15 +4,13 @@ import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { type Link, openLink, type PostgresOptions } from '../link/link.ts';
 import { type PostgresServer, startPostgres } from './embedded.ts';
+import { sharedAddress } from './shared-server.ts';
 
 /** The server of this test run: the one that the environment names, else an embedded one. */
 export async function postgresUrl(): Promise<string> {
   const given = process.env.WAYBILL_TEST_POSTGRES;
   if (given) return given;
-  const response = await fetch(inject('postgresDesk'));
-  const answer = await response.text();
-  if (!response.ok) throw new Error(answer);
-  return answer;
+  return sharedAddress(inject('postgresAddressUrl'));
 }
 
 /** A server that a test may stop, and that is gone after it. */
