@@ -15,7 +15,7 @@ const PRINTED: Record<string, string> = {
   'workflow.mjs': 'words 11',
 };
 
-/** Runs until it is ended; browser.test.ts opens it. */
+/** Runs until it is ended; browser.slow.test.ts opens it. */
 const OPENED_IN_A_BROWSER = 'progress-page.mjs';
 
 test('every example is here', () => {

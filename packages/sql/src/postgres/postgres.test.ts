@@ -1,53 +1,7 @@
-import { type Damage, type StoreUnderTest, TestClock, testStore, testStoreAgainstModel } from '@waybill/core/testing';
-import { afterAll } from 'vitest';
-import { type PostgresStoreOptions, postgresStore } from './store.ts';
-import { execute, postgresUrl } from './testing/server.ts';
+import { testStore } from '@waybill/core/testing';
+import { useEmptiedStores } from './testing/emptied-store.ts';
 
-/** Schemas that were used and emptied: making one takes longer than most tests. */
-const emptied: string[] = [];
-let made = 0;
-
-const EMPTY_ALL = `do $$ declare t text; begin
-  for t in select c.relname from pg_class c where c.relnamespace = '"{schema}"'::regnamespace
-    and c.relkind in ('r', 'p') and not c.relispartition and c.relname not in ('migrations', 'log_state')
-  loop execute format('delete from "{schema}".%I', t); end loop;
-  update "{schema}".log_state set pruned_seq = null, pruned_xid = null, pruned_first = null;
-end $$`;
-
-async function open(options: PostgresStoreOptions = {}): Promise<StoreUnderTest> {
-  const url = await postgresUrl();
-  const schema = emptied.pop() ?? `contract_${process.pid}_${++made}`;
-  const clock = new TestClock();
-  const store = await postgresStore({ url, schema, clock, poolSize: 8, ...options });
-  const close = async () => {
-    await store.close();
-    await execute(url, EMPTY_ALL.replaceAll('{schema}', schema));
-    emptied.push(schema);
-  };
-  const spoil = async (table: string, column: string, tenant: string, key: string, value: string): Promise<void> => {
-    await execute(url, `update "${schema}".${table} set ${column} = '{' where tenant = $1 and ${key} = $2`, [
-      tenant,
-      value,
-    ]);
-  };
-  const damage: Damage = {
-    job: ({ tenant, id }) => spoil('job_bodies', 'spec', tenant, 'id', id),
-    cron: ({ tenant, name }) => spoil('crons', 'template', tenant, 'name', name),
-    limit: ({ tenant, key }) => spoil('limits', 'starts', tenant, 'key', key),
-  };
-  return { store, clock, damage, close };
-}
-
-afterAll(async () => {
-  const url = await postgresUrl();
-  for (const schema of emptied) await execute(url, `drop schema "${schema}" cascade`);
-});
+const open = useEmptiedStores();
 
 testStore('postgres', () => open());
 testStore('postgres, all runs in bundles', () => open({ bundleFrom: 1 }));
-// The model keeps to the retention exactly.
-testStoreAgainstModel('postgres', () => open({ pruneLagMs: 0 }), { runs: 25, timeLimitMs: 40_000 });
-testStoreAgainstModel('postgres, all runs in bundles', () => open({ pruneLagMs: 0, bundleFrom: 1 }), {
-  runs: 25,
-  timeLimitMs: 40_000,
-});

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Damage, type StoreUnderTest, TestClock, testStore, testStoreAgainstModel } from '@waybill/core/testing';
+import { type Damage, type StoreUnderTest, TestClock, testStore } from '@waybill/core/testing';
 import { sqliteStore } from './store.ts';
 
 async function inFile(): Promise<StoreUnderTest> {
@@ -28,11 +28,4 @@ async function inFile(): Promise<StoreUnderTest> {
   return { store, clock, damage, close };
 }
 
-async function inMemory(): Promise<StoreUnderTest> {
-  const clock = new TestClock();
-  const store = await sqliteStore({ path: ':memory:', clock });
-  return { store, clock, close: () => store.close() };
-}
-
 testStore('sqlite', inFile);
-testStoreAgainstModel('sqlite', inMemory, { runs: 50 });

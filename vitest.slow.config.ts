@@ -1,0 +1,14 @@
+import { availableParallelism } from 'node:os';
+import { defineConfig } from 'vitest/config';
+import { shared, testFiles } from './vitest.config.ts';
+
+/** `npm run test:slow`: soak and crash tests, the benchmark, the browser, and all random runs of the property tests. */
+export default defineConfig({
+  test: {
+    ...shared,
+    include: [...testFiles('.slow.test.ts'), ...testFiles('/model.test.ts')],
+    // These load the machine themselves.
+    maxWorkers: availableParallelism(),
+    env: { WAYBILL_TEST_RUNS: 'full' },
+  },
+});
