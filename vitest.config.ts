@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -43,12 +44,21 @@ export const shared = {
   globalSetup: ['packages/sql/src/postgres/testing/global-setup.ts', 'packages/aws/src/testing/global-setup.ts'],
 };
 
+const SLOW = testFiles('.slow.test.ts');
+
+/** A module that another file has imported in the same process is not mocked any more. */
+const mocking = globSync(testFiles('.test.ts')).filter((file) => /\bvi\.(do)?mock\(/i.test(readFileSync(file, 'utf8')));
+
 export default defineConfig({
   test: {
     ...shared,
-    include: testFiles('.test.ts'),
-    exclude: testFiles('.slow.test.ts'),
-    // A process runs many files, and imports what they share once.
-    isolate: false,
+    projects: [
+      {
+        extends: true,
+        // A process runs many files, and imports what they share once.
+        test: { name: 'together', include: testFiles('.test.ts'), exclude: [...SLOW, ...mocking], isolate: false },
+      },
+      { extends: true, test: { name: 'apart', include: mocking, exclude: SLOW } },
+    ],
   },
 });
