@@ -30,7 +30,7 @@ export function lineLogger({ write, now }: Parts = PARTS): Logger {
     const { task } = fields as { task?: unknown };
     // The messages of one task differ by job and reason; they are bounded together.
     if (!budget.take(typeof task === 'string' ? `task ${task}` : message, message)) return;
-    entry(level, plain(message) + shown(fields, message) + reasonOf(fields, level));
+    entry(level, plain(message) + shown(fields, message) + reasonOf(fields, level, message));
   };
   return { debug: () => {}, info: () => {}, warn: at('WARN '), error: at('ERROR') };
 }
@@ -50,13 +50,21 @@ function shown(fields: object, message: string): string {
 }
 
 /** `err` is what we met; `error` and `cause` may be an Error too, or a failure as it is stored. */
-function reasonOf(fields: object, level: string): string {
+function reasonOf(fields: object, level: string, message: string): string {
   const { err, error, cause } = fields as Record<'err' | 'error' | 'cause', unknown>;
   const met = [err, error, cause].find((one) => one instanceof Error) as (Error & { code?: unknown }) | undefined;
-  if (met === undefined) return '';
+  const stored = storedReason(error, message);
+  if (met === undefined) return stored;
   const code = typeof met.code === 'string' || typeof met.code === 'number' ? ` (${met.code})` : '';
   const inner = met.cause instanceof Error ? `; caused by ${met.cause.name}: ${plain(met.cause.message)}` : '';
-  return ` ${met.name}: ${plain(met.message)}${plain(code)}${inner}${level === 'ERROR' ? framesOf(met) : ''}`;
+  return `${stored} ${met.name}: ${plain(met.message)}${plain(code)}${inner}${level === 'ERROR' ? framesOf(met) : ''}`;
+}
+
+/** A failure as it is stored with a job, unless the message tells it already. */
+function storedReason(error: unknown, message: string): string {
+  if (typeof error !== 'object' || error === null || error instanceof Error || !('message' in error)) return '';
+  const { message: reason } = error;
+  return typeof reason !== 'string' || message.includes(reason.slice(0, 200)) ? '' : ` reason=${plain(reason)}`;
 }
 
 /** Refusals explain themselves; whatever else was met needs its place. */

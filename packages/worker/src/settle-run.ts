@@ -3,7 +3,7 @@ import type { Deadlines } from './deadlines.ts';
 import type { HeldRun } from './held-run.ts';
 import type { ResolvedWorkerOptions } from './options.ts';
 import { backoffMs, codeOf, mayRepeat } from './patience.ts';
-import { tellFailure } from './tell-failure.ts';
+import { type Failure, isFailure, tellFailure } from './tell-failure.ts';
 
 export type SettleParts = Pick<ResolvedWorkerOptions, 'jobs' | 'clock' | 'logger'> & { deadlines: Deadlines };
 
@@ -14,14 +14,12 @@ export type SettleParts = Pick<ResolvedWorkerOptions, 'jobs' | 'clock' | 'logger
 export function settleRun(run: HeldRun, outcome: Outcome, parts: SettleParts, giveUp: AbortSignal): Promise<boolean> {
   // Without a frame of its own to wait in: nearly all are answered at once, and hundreds wait for the same flush.
   return settleOnce(run, outcome, parts).then(
-    outcome.kind === 'failed' || outcome.kind === 'discarded' ? (job) => failed(job, run, outcome, parts) : isSettled,
+    isFailure(outcome) ? (job) => failed(job, run, outcome, parts) : isSettled,
     (error: unknown) => settleAgain(run, outcome, error, parts, giveUp),
   );
 }
 
 const isSettled = (): boolean => true;
-
-type Failure = Extract<Outcome, { kind: 'failed' | 'discarded' }>;
 
 /** Told when it is settled, since only the answer says what comes next. */
 function failed(job: Job, run: HeldRun, outcome: Failure, { logger }: SettleParts): boolean {
@@ -30,8 +28,7 @@ function failed(job: Job, run: HeldRun, outcome: Failure, { logger }: SettlePart
 }
 
 /** Where the outcome could not be written, the log is the only place that has the reason. */
-const reasonIn = (outcome: Outcome): { error?: ErrorInput } =>
-  outcome.kind === 'failed' || outcome.kind === 'discarded' ? { error: outcome.error } : {};
+const reasonIn = (outcome: Outcome): { error?: ErrorInput } => (isFailure(outcome) ? { error: outcome.error } : {});
 
 function settleOnce({ lease }: HeldRun, outcome: Outcome, { jobs, deadlines }: SettleParts): Promise<Job> {
   const { job, token } = lease;
@@ -61,7 +58,7 @@ async function settleAgain(
     }
     try {
       const job = await settleOnce(run, outcome, parts);
-      return outcome.kind === 'failed' || outcome.kind === 'discarded' ? failed(job, run, outcome, parts) : true;
+      return isFailure(outcome) ? failed(job, run, outcome, parts) : true;
     } catch (next) {
       error = next;
     }
@@ -81,11 +78,13 @@ async function refused(
   // In a queue that keeps nothing the job is gone with the handler's own commit.
   if (code === 'not_found' && run.isSettledByHandler) return true;
   if (code === 'lease_lost' || code === 'not_found' || code === 'conflict' || outcome.kind === 'failed') {
-    parts.logger.warn({ ...run.fields, err: error }, `The ${outcome.kind} run of task '${task}' came too late.`);
+    const told = `The ${outcome.kind} run of task '${task}' came too late.`;
+    parts.logger.warn({ ...run.fields, ...reasonIn(outcome), err: error }, told);
     return false;
   }
   // The server will not take this outcome, however often it is sent: say that instead of letting the lease run out.
-  parts.logger.warn({ ...run.fields, err: error }, `The ${outcome.kind} run of task '${task}' was refused.`);
+  const told = `The ${outcome.kind} run of task '${task}' was refused.`;
+  parts.logger.warn({ ...run.fields, ...reasonIn(outcome), err: error }, told);
   const failure: ErrorInput = { code, type: code, message, retryable: false };
   return settleRun(run, { kind: 'failed', error: failure }, parts, giveUp);
 }

@@ -1,6 +1,9 @@
 import { type ErrorInput, failureLine, type Job, type Logger, type Outcome } from '@waybill/core';
 
-type Failure = Extract<Outcome, { kind: 'failed' | 'discarded' }>;
+export type Failure = Extract<Outcome, { kind: 'failed' | 'discarded' }>;
+
+export const isFailure = (outcome: Outcome): outcome is Failure =>
+  outcome.kind === 'failed' || outcome.kind === 'discarded';
 
 /** One line for a run that failed, with the place in the handler's code. What a handler discards itself is no failure. */
 export function tellFailure(job: Job, fields: object, outcome: Failure, logger: Logger): void {

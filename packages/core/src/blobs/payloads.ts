@@ -1,8 +1,8 @@
-import { WaybillError } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { JobKey } from '../store/query.ts';
 import type { BlobStore } from './blob-store.ts';
 import { Gate } from './gate.ts';
+import { PayloadError, payloadFailure } from './payload-error.ts';
 import {
   type BlobReference,
   escaped,
@@ -53,7 +53,11 @@ export class Payloads {
     if (Buffer.byteLength(text) <= threshold) return escaped(value);
     const body = Buffer.from(text);
     const reference = { name: nameOf(field, body), bytes: body.byteLength };
-    await this.#gate.pass(() => this.#blobs.put(keyOf(owner, reference), body));
+    await this.#gate
+      .pass(() => this.#blobs.put(keyOf(owner, reference), body))
+      .catch((cause: unknown) => {
+        throw payloadFailure(cause);
+      });
     return referenceTo(reference);
   }
 
@@ -96,11 +100,11 @@ export class Payloads {
 const keyOf = (owner: JobKey, { name }: BlobReference): string => folderOf(owner) + name;
 
 /** Why a payload cannot be given. The cause stays in the logs: it may tell of addresses and keys. */
-export function lackError({ id }: JobKey, { key, cause }: Lack): WaybillError {
+export function lackError({ id }: JobKey, { key, cause }: Lack): PayloadError {
   const details = { job_id: id, key };
   if (cause !== undefined)
-    return new WaybillError('unavailable', `A payload of job ${id} cannot be read now: ${key}.`, { details, cause });
-  return new WaybillError('payload_missing', `A payload of job ${id} is gone from the blob store: ${key}.`, {
+    return new PayloadError('unavailable', `A payload of job ${id} cannot be read now: ${key}.`, { details, cause });
+  return new PayloadError('payload_missing', `A payload of job ${id} is gone from the blob store: ${key}.`, {
     details,
     hint: 'Give every process the same blob store, and let nothing else remove blobs from it.',
   });

@@ -1,6 +1,6 @@
 export interface ApartOptions<T> {
   /** Whether the failure is no item's own, so that smaller batches would fail too. May throw to end it all. */
-  isShared(error: unknown): boolean | Promise<boolean>;
+  isShared(error: unknown, items: readonly T[]): boolean | Promise<boolean>;
   onFailed(item: T, error: unknown): unknown;
 }
 
@@ -14,7 +14,7 @@ export async function apart<T>(
   try {
     await run(items);
   } catch (error) {
-    const isShared = await options.isShared(error);
+    const isShared = await options.isShared(error, items);
     if (isShared || items.length === 1) {
       for (const item of items) options.onFailed(item, error);
       return;

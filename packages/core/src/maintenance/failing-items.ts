@@ -8,6 +8,8 @@ export interface Item {
   tenant: string;
   /** Id of a job, name of a cron, key of a limit. */
   id: string;
+  /** Of a cron: grows with every change by a person. */
+  version?: number;
 }
 
 export interface FailingItem extends Item {
@@ -23,11 +25,12 @@ const LONGEST_PAUSE_MS = 3_600_000;
 /** Beyond this the oldest are forgotten: they are only tried too early. */
 const MOST_KEPT = 10_000;
 /** An item that was not seen to fail again by then was repaired, ended or removed, here or by another server. */
-const FORGOTTEN_AFTER_MS = 60_000;
+const FORGOTTEN_AFTER_MS = 10_000;
 
 interface Kept {
   failing: FailingItem;
-  pauseMs: number;
+  /** The row itself says when to look at it again, so it is not due meanwhile. */
+  isNoted: boolean;
   /** By monotonic time: a clock that is set back must not hold an item for longer. */
   heldUntil: number;
 }
@@ -68,7 +71,7 @@ export class FailingItems {
     const failing = { kind, tenant, id, reason: reasonOf(error), ...times };
     // Put at the end, so that the first in the map is the one that failed longest ago.
     this.#kept.delete(key);
-    this.#kept.set(key, { failing, pauseMs, heldUntil: this.#clock.monotonic() + pauseMs });
+    this.#kept.set(key, { failing, isNoted: false, heldUntil: this.#clock.monotonic() + pauseMs });
     if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
     const fields = { err: error, kind, id, tenant, failures };
     this.#logger.warn(fields, `Maintenance of a ${kind} failed and was put off by ${pauseMs / 1_000} s.`);
@@ -79,11 +82,19 @@ export class FailingItems {
     if (this.#kept.size > 0) this.#kept.delete(keyOf(item));
   }
 
-  /** Forgets what was not seen to fail again although its time had come. */
-  forgetOld(): void {
+  /** The row of this item takes part in putting it off. */
+  noted(item: Item): void {
+    const kept = this.#kept.get(keyOf(item));
+    if (kept) kept.isNoted = true;
+  }
+
+  /** Forgets whatever is not due any more, although nothing but this holds it back: it was repaired or removed. */
+  forget(due: readonly Item[]): void {
+    if (this.#kept.size === 0) return;
     const now = this.#clock.monotonic();
-    for (const [key, { heldUntil, pauseMs }] of this.#kept) {
-      if (now > heldUntil + pauseMs + FORGOTTEN_AFTER_MS) this.#kept.delete(key);
+    const keys = new Set(due.map(keyOf));
+    for (const [key, { heldUntil, isNoted }] of this.#kept) {
+      if (!keys.has(key) && (!isNoted || now > heldUntil + FORGOTTEN_AFTER_MS)) this.#kept.delete(key);
     }
   }
 
@@ -93,7 +104,7 @@ export class FailingItems {
   }
 }
 
-const keyOf = ({ kind, tenant, id }: Item): string => `${kind}\n${tenant}\n${id}`;
+const keyOf = ({ kind, tenant, id, version = 0 }: Item): string => `${kind}\n${tenant}\n${id}\n${version}`;
 
 /** Whatever else went wrong was not worded for callers, and may hold secrets; the log has it. */
 export const reasonOf = (error: unknown): string =>

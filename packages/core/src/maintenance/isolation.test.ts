@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import { WaybillError } from '../errors.ts';
 import type { Outcome } from '../job/outcome.ts';
 import { type TestEngine, testEngine } from '../testing/test-engine.ts';
 
@@ -117,7 +118,7 @@ test('A1: a cron whose job cannot be made is put off and does not keep the other
   expect(maintenance).toMatchObject({ status: 'failing', items: [{ kind: 'cron', tenant: '', id: 'bad' }] });
   expect(maintenance!.items[0]!.failures).toBeLessThanOrEqual(8);
   await waybill.crons.remove('bad');
-  await clock.advance(600_000);
+  await clock.advance(2_000);
   expect((await waybill.health()).status).toBe('ok');
 });
 
@@ -184,6 +185,48 @@ test('A1: a store that does not answer is nobody else’s fault, and health tell
   });
   Object.assign(store, { due, ping });
   await clock.advance(3_000);
+  expect((await waybill.health()).status).toBe('ok');
+});
+
+test.each(['resource_exhausted', 'unavailable'] as const)(
+  'A1: while a store takes no writes (%s), no item is to blame, and all go on as soon as it does',
+  async (code) => {
+    const engine = testEngine();
+    const { waybill, clock, store } = engine;
+    const ids = await Promise.all(Array.from({ length: 40 }, () => engine.enqueue({ scheduled_at: '+PT1S' })));
+    const template = { type: 'test.tick', args: [], options: { queue: 'ticks' } };
+    await waybill.crons.put({ name: 'good', expression: '* * * * *', job_template: template, misfire_policy: 'skip' });
+    const [apply, fire] = [store.apply, store.crons.fire];
+    const refuse = async () => Promise.reject(new WaybillError(code, 'No writes now.'));
+    store.apply = refuse;
+    Object.assign(store.crons, { fire: refuse });
+    await clock.advance(90_000);
+    expect((await waybill.health()).maintenance).toMatchObject({ status: 'failing', failing: 0 });
+    store.apply = apply;
+    Object.assign(store.crons, { fire });
+    await clock.advance(2_000);
+    for (const id of ids) expect(await waybill.jobs.get(id)).toMatchObject({ state: 'available' });
+    expect(await waybill.jobs.claim({ queues: ['ticks'] })).toHaveLength(1);
+    expect((await waybill.health()).status).toBe('ok');
+  },
+);
+
+test('A1: a cron that was repaired is tried at once, and one that was removed is forgotten', async () => {
+  const engine = testEngine();
+  const { waybill, clock } = engine;
+  const cron = (scheduled_at: string) => ({
+    name: 'repaired',
+    expression: '* * * * *',
+    job_template: { type: 'test.tick', args: [], options: { queue: 'ticks', scheduled_at } },
+  });
+  await waybill.crons.put(cron(NEARLY_TOO_FAR));
+  clock.jump(100 * DAY_MS);
+  for (let minute = 0; minute < 30; minute += 1) await clock.advance(60_000);
+  expect((await waybill.health()).maintenance).toMatchObject({ failing: 1, items: [{ id: 'repaired' }] });
+  await waybill.crons.put(cron('+PT1S'));
+  await clock.advance(61_000);
+  await clock.advance(2_000);
+  expect(await waybill.jobs.claim({ queues: ['ticks'] })).toHaveLength(1);
   expect((await waybill.health()).status).toBe('ok');
 });
 

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import { advance, type MakeJob } from '../workflow/advance.ts';
 import type { FailingItems, Item } from './failing-items.ts';
 import type { JumpWatch } from './jump-watch.ts';
+import { StoreCheck } from './store-check.ts';
 
 /** Rows looked at in one go. */
 export const SWEEP_BATCH = 500;
@@ -39,17 +40,32 @@ interface SweepParts {
   failing: FailingItems;
 }
 
+interface Sweep extends SweepParts {
+  check: StoreCheck;
+  /** What failed in this sweep. Nothing is put off before its end, when it is known that the store is well. */
+  failures: Failure[];
+}
+
+interface Failure {
+  item: Item;
+  error: unknown;
+  /** The row, where it can take a note. */
+  job?: Job;
+}
+
 /**
  * Looks at everything whose time has come and lets `transition` decide. Idempotent: any number of servers may sweep at
  * once, since each change is a compare-and-set and whoever is late has simply nothing to do. A job, workflow or cron that
  * fails is put off, and the others go on; only a store that does not answer ends the sweep.
  */
-export async function sweepOnce(parts: SweepParts, jumps: JumpWatch): Promise<SweepAnswer> {
-  const { store, failing } = parts;
+export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<SweepAnswer> {
+  const { store, failing } = given;
+  const parts: Sweep = { ...given, check: new StoreCheck(store), failures: [] };
   const now = store.clock.now();
   jumps.look();
-  failing.forgetOld();
-  const answer = await store.due({ now, limit: SWEEP_BATCH + jumps.held + failing.size });
+  const limit = SWEEP_BATCH + jumps.held + failing.size;
+  const answer = await store.due({ now, limit });
+  failing.forget([...answer.jobs.map(itemOf), ...answer.crons.map(cronItem), ...answer.unreadable]);
   for (const { cause, ...item } of answer.unreadable) if (!failing.holds(item)) failing.failed(item, unreadable(cause));
   const inTime = answer.jobs.filter((job) => !jumps.holds(job));
   jumps.held = answer.jobs.length - inTime.length;
@@ -61,6 +77,8 @@ export async function sweepOnce(parts: SweepParts, jumps: JumpWatch): Promise<Sw
   const fired = await fireAll(parts, crons);
   const waited = new Set(ready.flatMap(({ tenant, id, state }) => (state === 'available' ? [`${tenant} ${id}`] : [])));
   const { ticked, failed } = await tickAll(parts, ready, now);
+  parts.check.end();
+  await putOff(parts);
   const isUnclaimed = ({ tenant, id, state }: Job) => state === 'available' && waited.has(`${tenant} ${id}`);
   const unclaimed = ticked.filter(isUnclaimed);
   const moved = ticked.filter((job) => !isUnclaimed(job));
@@ -73,34 +91,32 @@ export async function sweepOnce(parts: SweepParts, jumps: JumpWatch): Promise<Sw
   };
 }
 
-async function advanceAll(parts: SweepParts, nodes: readonly Job[]): Promise<Job[]> {
-  const { store, make, failing } = parts;
+async function advanceAll(parts: Sweep, nodes: readonly Job[]): Promise<Job[]> {
+  const { store, make, failing, check, failures } = parts;
   const flows = [...Map.groupBy(nodes, ({ tenant, workflowId }) => `${tenant}\n${workflowId}`).values()];
   const changed: Job[] = [];
-  const failed: [Job, unknown][] = [];
   const run = async (some: readonly Job[][]): Promise<void> => {
     changed.push(...(await advance(store, some.flat(), make.callback)));
     for (const node of some.flat()) failing.succeeded(itemOf(node));
+    check.succeeded();
   };
   await apart(flows, run, {
-    isShared: isAway(store),
-    onFailed: (flow, error) => {
-      for (const node of flow) failed.push([node, error]);
-    },
+    isShared: isShared(check),
+    onFailed: (flow, error) => failures.push(...flow.map((job) => ({ item: itemOf(job), error, job }))),
   });
-  await putOff(parts, failed);
   return changed;
 }
 
-async function fireAll({ store, make, failing }: SweepParts, crons: readonly CronRecord[]): Promise<Job[]> {
+async function fireAll({ store, make, failing, check, failures }: Sweep, crons: readonly CronRecord[]): Promise<Job[]> {
   const fired: Job[] = [];
   const run = async ([cron]: readonly CronRecord[]): Promise<void> => {
     const job = await fire(store, cron!, make.tick);
     if (job) fired.push(job);
     failing.succeeded(cronItem(cron!));
+    check.succeeded();
   };
-  const onFailed = (cron: CronRecord, error: unknown) => failing.failed(cronItem(cron), error);
-  await Promise.all(crons.map((cron) => apart([cron], run, { isShared: isAway(store), onFailed })));
+  const onFailed = (cron: CronRecord, error: unknown) => failures.push({ item: cronItem(cron), error });
+  await Promise.all(crons.map((cron) => apart([cron], run, { isShared: isShared(check), onFailed })));
   return fired;
 }
 
@@ -114,16 +130,15 @@ interface Tick {
   change: Change;
 }
 
-async function tickAll(parts: SweepParts, jobs: readonly Job[], now: number): Promise<Ticked> {
-  const { store, failing } = parts;
-  const refused: [Job, unknown][] = [];
+async function tickAll(parts: Sweep, jobs: readonly Job[], now: number): Promise<Ticked> {
+  const { store, failing, check, failures } = parts;
   const due: Tick[] = [];
   for (const job of jobs) {
     try {
       const after = transition(job, { do: 'tick' }, now);
       if (after) due.push({ job, change: changeOf(job, seen(job), after) });
     } catch (error) {
-      refused.push([job, error]);
+      failures.push({ item: itemOf(job), error, job });
     }
   }
   const ticked: Job[] = [];
@@ -137,15 +152,15 @@ async function tickAll(parts: SweepParts, jobs: readonly Job[], now: number): Pr
       if (events.some(({ type }) => type === 'job.failed' || type === 'job.lease_expired')) failed.push(job);
     });
     for (const { job } of some) failing.succeeded(itemOf(job));
+    check.succeeded();
   };
   const { maxBatch } = store.capabilities;
   for (let from = 0; from < due.length; from += maxBatch) {
     await apart(due.slice(from, from + maxBatch), run, {
-      isShared: isAway(store),
-      onFailed: ({ job }, error) => refused.push([job, error]),
+      isShared: isShared(check),
+      onFailed: ({ job }, error) => failures.push({ item: itemOf(job), error, job }),
     });
   }
-  await putOff(parts, refused);
   return { ticked, failed };
 }
 
@@ -153,23 +168,21 @@ async function tickAll(parts: SweepParts, jobs: readonly Job[], now: number): Pr
  * Where the row takes the note, other servers leave it alone too, and its events tell why nothing happens. Not at the
  * first failure: a connection that broke once is no fault of the row.
  */
-async function putOff({ store, failing }: SweepParts, failed: readonly [Job, unknown][]): Promise<void> {
-  for (const [job, error] of failed) {
-    const { nextTryAt: until, reason, failures } = failing.failed(itemOf(job), error);
-    if (failures === 1) continue;
+async function putOff({ store, failing, failures: all }: Sweep): Promise<void> {
+  for (const { item, error, job } of all) {
+    const { nextTryAt: until, reason, failures } = failing.failed(item, error);
+    if (failures === 1 || !job) continue;
     const after = transition(job, { do: 'put_off', until, reason }, store.clock.now());
-    // A row that refuses even this is held back by `failing` alone.
-    if (after) await store.apply([changeOf(job, seen(job), after)]).catch(() => {});
+    // A row that takes no note is held back by `failing` alone.
+    const answers = after && (await store.apply([changeOf(job, seen(job), after)]).catch(() => null));
+    if (answers?.[0]?.status === 'applied') failing.noted(item);
   }
 }
 
-/** Tells a bad item from a store that does not answer; then the whole sweep fails and is repeated. */
-const isAway =
-  (store: Store) =>
-  async (error: unknown): Promise<boolean> => {
-    await store.ping().catch(() => {
-      throw error;
-    });
+const isShared =
+  (check: StoreCheck) =>
+  async (error: unknown, items: readonly unknown[]): Promise<boolean> => {
+    await check.failed(error, items.length);
     return false;
   };
 
@@ -178,4 +191,5 @@ const unreadable = (cause: unknown): WaybillError =>
 
 const itemOf = ({ tenant, id }: Job): Item => ({ kind: 'job', tenant, id });
 
-const cronItem = ({ tenant, name }: CronRecord): Item => ({ kind: 'cron', tenant, id: name });
+/** A cron that was changed by a person is another one: it is tried at once. */
+const cronItem = ({ tenant, name, version }: CronRecord): Item => ({ kind: 'cron', tenant, id: name, version });

@@ -7,11 +7,15 @@ export interface UnreadableRow {
   cause: unknown;
 }
 
-/** Decodes each row by itself, so that one that cannot be read does not hide the others. */
+/**
+ * Decodes each row by itself, so that one that cannot be read does not hide the others. `isOwn` tells whether a failure is
+ * the row's own; any other ends the call.
+ */
 export function readEach<R, T>(
   rows: readonly R[],
   decode: (row: R) => T,
   nameOf: (row: R) => Omit<UnreadableRow, 'cause'>,
+  isOwn: (error: unknown) => boolean = () => true,
 ): { read: T[]; unreadable: UnreadableRow[] } {
   const read: T[] = [];
   const unreadable: UnreadableRow[] = [];
@@ -19,6 +23,7 @@ export function readEach<R, T>(
     try {
       read.push(decode(row));
     } catch (cause) {
+      if (!isOwn(cause)) throw cause;
       unreadable.push({ ...nameOf(row), cause });
     }
   }

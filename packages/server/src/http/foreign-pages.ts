@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { WaybillError } from '@waybill/core';
 import type { MiddlewareHandler } from 'hono';
 import type { Ctx, Env } from './env.ts';
@@ -17,12 +18,13 @@ export function refuseForeignPages(): MiddlewareHandler<Env> {
 
 /**
  * A page may make its own name resolve to this machine (DNS rebinding). To the browser it is then of the same origin,
- * and only the `Host` gives it away. Every browser sends one; HTTP/1.0 without it comes from simple health checks.
+ * and only the `Host` gives it away. Every browser sends one; HTTP/1.0 without it comes from simple health checks. An IP
+ * address cannot be made to resolve elsewhere, and load balancers check health by it.
  */
 function checkHost(host: string | undefined, allowed: ReadonlySet<string> | undefined): void {
   if (host === undefined || allowed === undefined) return;
   const name = nameOf(host);
-  if (isLoopbackName(name) || allowed.has(name)) return;
+  if (isLoopbackName(name) || isIP(name) > 0 || allowed.has(name)) return;
   throw new WaybillError('forbidden', `Host '${shown(name)}' is not allowed.`, {
     details: { header: 'Host' },
     hint: `Pass --allow-host ${shown(name)} (allowedHosts) if this name is yours.`,

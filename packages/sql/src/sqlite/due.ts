@@ -1,45 +1,72 @@
 import { readEach, type UnreadableRow } from '@waybill/core';
 import { type CronCells, cronOf } from './crons.ts';
-import { isBusy } from './failures.ts';
+import { isOfTheFile } from './failures.ts';
 import { admit } from './limits.ts';
 import type { Input, Output } from './protocol.ts';
-import type { Row } from './rows.ts';
 import type { Session } from './session.ts';
+
+type Key = [tenant: string, id: string];
 
 /** First lets in what a rate held up, so that it is answered as it is then. */
 export function due(session: Session, { now, limit }: Input<'due'>): Output<'due'> {
   const { sql } = session;
-  const free = sql['limits-due'].all<[string, string]>(now, limit);
   const admitted = readEach(
-    free,
+    sql['limits-due'].all<Key>(now, limit),
     ([tenant, key]) => session.attempt(() => admit(session, tenant, key, now)),
     ([tenant, key]) => ({ kind: 'limit', tenant, id: key }),
+    isRowsOwn(session),
   );
-  const { read: rows, unreadable: damaged } = rowsDue(session, now, limit);
-  const cells = sql['crons-due'].all<CronCells>(now, limit);
-  const crons = readEach(cells, cronOf, ([tenant, name]) => ({ kind: 'cron', tenant, id: name }));
-  const moments = sql['due-after'].get<(number | null)[]>(rows.length + damaged.length, cells.length)!;
+  const jobs = readRows(session, {
+    kind: 'job',
+    all: () => sql.due.all(now, limit),
+    keys: () => sql['due-keys'].all<Key>(now, limit),
+    one: ([tenant, id]) => sql['job-by-id'].get(tenant, id)!,
+  });
+  const cells = readRows(session, {
+    kind: 'cron',
+    all: () => sql['crons-due'].all<CronCells>(now, limit),
+    keys: () => sql['crons-due-keys'].all<Key>(now, limit),
+    one: ([tenant, name]) => sql['cron-get'].get<CronCells>(tenant, name)!,
+  });
+  const crons = readEach(cells.read, cronOf, ([tenant, name]) => ({ kind: 'cron', tenant, id: name }));
+  const moments = sql['due-after'].get<(number | null)[]>(countOf(jobs), countOf(cells))!;
   const later = moments.filter((moment) => moment !== null);
   return {
-    rows,
+    rows: jobs.read,
     crons: crons.read,
     admitted: admitted.read.flat(),
-    unreadable: [...admitted.unreadable, ...damaged, ...crons.unreadable],
+    unreadable: [admitted, jobs, cells, crons].flatMap(({ unreadable }) => unreadable),
     nextAt: later.length === 0 ? null : Math.min(...later),
   };
 }
 
+interface Read<R> {
+  read: R[];
+  unreadable: UnreadableRow[];
+}
+
+const countOf = ({ read, unreadable }: Read<unknown>): number => read.length + unreadable.length;
+
+interface Source<R> {
+  kind: UnreadableRow['kind'];
+  all(): R[];
+  keys(): Key[];
+  one(key: Key): R;
+}
+
 /** One number too large for JavaScript fails the whole statement; then the rows are read one by one. */
-function rowsDue({ sql }: Session, now: number, limit: number): { read: Row[]; unreadable: UnreadableRow[] } {
+function readRows<R>(session: Session, { kind, all, keys, one }: Source<R>): Read<R> {
+  const isOwn = isRowsOwn(session);
   try {
-    return { read: sql.due.all(now, limit), unreadable: [] };
+    return { read: all(), unreadable: [] };
   } catch (error) {
-    if (isBusy(error)) throw error;
-    const keys = sql['due-keys'].all<[string, string]>(now, limit);
-    return readEach(
-      keys,
-      ([tenant, id]) => sql['job-by-id'].get(tenant, id)!,
-      ([tenant, id]) => ({ kind: 'job', tenant, id }),
-    );
+    if (!isOwn(error)) throw error;
+    return readEach(keys(), one, ([tenant, id]) => ({ kind, tenant, id }), isOwn);
   }
 }
+
+/** A file that is locked, full or broken is no row's fault. */
+const isRowsOwn =
+  (session: Session) =>
+  (error: unknown): boolean =>
+    session.isOpen && !isOfTheFile(error);

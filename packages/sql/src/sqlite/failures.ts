@@ -55,6 +55,9 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
+/** Whether an error tells something about the file, and nothing about what was asked of it. */
+export const isOfTheFile = (error: unknown): boolean => KNOWN[sqliteCode(error) ?? -1] !== undefined;
+
 export function failureOf(error: unknown, path: string): Failure {
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (error instanceof WaybillError) {

@@ -19,6 +19,7 @@ export const QUERY_NAMES = [
   'cron-put',
   'cron-remove',
   'crons-due',
+  'crons-due-keys',
   'data-version',
   'due',
   'due-after',
