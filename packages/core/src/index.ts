@@ -24,7 +24,7 @@ export {
 export type { ErrorInput, Outcome } from './job/outcome.ts';
 export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-policy.ts';
 export type { Json, JsonObject } from './json.ts';
-export { type Logger, silentLogger } from './logger.ts';
+export { checkLogger, type Logger, silentLogger } from './logger.ts';
 export type { FailingItem } from './maintenance/failing-items.ts';
 export type { EngineOptions, RetentionOptions } from './options.ts';
 export { Places } from './places.ts';

@@ -1,7 +1,7 @@
 import type { BlobOptions } from './blobs/offloaded-store.ts';
 import type { Clock } from './clock.ts';
 import { WaybillError } from './errors.ts';
-import type { Logger } from './logger.ts';
+import { checkLogger, type Logger } from './logger.ts';
 import { stderrLogger } from './stderr-logger.ts';
 import type { Store } from './store/store.ts';
 import type { Transport } from './transport/transport.ts';
@@ -62,6 +62,7 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
     retention,
     clock: options.store.clock,
   };
+  checkLogger(resolved.logger);
   checkPositive('leaseMs', resolved.leaseMs);
   checkPositive('sweepEveryMs', resolved.sweepEveryMs);
   if (resolved.blobs?.threshold !== undefined) checkThreshold(resolved.blobs.threshold);

@@ -32,6 +32,17 @@ test('D2: an error that explains nothing comes with its stack and its cause', ()
   );
 });
 
+test('D2: a failure as it is stored is told where the message does not tell it', () => {
+  const { lines, logger } = book();
+  const error = { code: 'handler_error', message: 'no luck' };
+  logger.warn({ error, err: new WaybillError('lease_lost', 'Too late.') }, 'The failed run came too late.');
+  logger.warn({ error }, 'Job j-1 failed: no luck.');
+  expect(lines.map((line) => line.slice(40))).toEqual([
+    'The failed run came too late. reason=no luck WaybillError: Too late. (lease_lost)',
+    'Job j-1 failed: no luck.',
+  ]);
+});
+
 test('D2: what producers put into a message cannot steer a terminal or make up lines', () => {
   const { lines, logger } = book();
   logger.warn({ task: 'a\u001b[2J' }, 'one\r\n2030 ERROR two\u001b]0;x\u0007');

@@ -1,5 +1,6 @@
 import {
   type Clock,
+  checkLogger,
   type Events,
   type Jobs,
   type Logger,
@@ -84,6 +85,8 @@ export function resolveWorkerOptions(options: WorkerOptions, newId: () => string
   if (queues.length === 0) throw refuse('queues', 'or at least one task is required');
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const resolved = { prefetch: null, ...DEFAULTS, id: newId(), ...given, jobs: options.jobs, tasks, queues };
+  checkLogger(resolved.logger);
+  if (typeof resolved.jobs?.claim !== 'function') throw refuse('jobs', 'must be the jobs of an engine or of a client');
   checkRange('concurrency', resolved.concurrency, 1, MAX_CLAIM);
   if (resolved.prefetch !== null) checkRange('prefetch', resolved.prefetch, 0, MAX_CLAIM);
   checkRange('leaseMs', resolved.leaseMs, 1, Number.MAX_SAFE_INTEGER);

@@ -11,12 +11,23 @@ export function tellFailure(job: Job, fields: object, outcome: Failure, logger: 
   const isMeant = outcome.kind === 'discarded' && error.code === 'discarded';
   const at = placeOf(error);
   const told = { ...fields, attempt: job.attempt, error, ...(at !== undefined && { at }) };
-  logger[isMeant ? 'info' : 'warn'](told, failureLine(job, error.message));
+  logger[isMeant ? 'info' : 'warn'](told, failureLine(job, reasonOf(error)));
 }
 
-/** The first line of the stack that has a place. */
+/** With the cause, which often is all that explains it: `fetch failed` says nothing by itself. */
+function reasonOf({ message, details }: ErrorInput): string {
+  const cause = textIn(details, 'cause');
+  return cause === undefined ? message : `${message} (cause: ${cause})`;
+}
+
+/** The first line of the stack that has a place in the code of the handler, and not of Node. */
 function placeOf({ details }: ErrorInput): string | undefined {
-  const stack = typeof details === 'object' && details !== null && 'stack' in details ? details['stack'] : undefined;
-  if (typeof stack !== 'string') return undefined;
-  return /^\s+at (?:.*\()?(.+?:\d+:\d+)\)?$/m.exec(stack)?.[1];
+  const frames = textIn(details, 'stack')?.matchAll(/^\s+at (?:.*\()?(.+?:\d+:\d+)\)?$/gm) ?? [];
+  return [...frames].map(([, place]) => place!).find((place) => !place.startsWith('node:'));
+}
+
+function textIn(details: ErrorInput['details'], name: string): string | undefined {
+  if (typeof details !== 'object' || details === null || !(name in details)) return undefined;
+  const value = (details as Record<string, unknown>)[name];
+  return typeof value === 'string' ? value : undefined;
 }

@@ -195,4 +195,11 @@ describe('options', () => {
   ])('%o is refused', (options, name) => {
     expect(() => new Worker({ jobs, tasks: [task('a.a', { run })], ...options })).toThrow(name);
   });
+
+  it('D2: refuses a logger that cannot log, before the first job needs it', () => {
+    const { jobs } = bench();
+    const tasks = [task('a.a', { run: () => 1 })];
+    const logger = { warn: () => {} } as never;
+    expect(() => new Worker({ jobs, tasks, logger })).toThrow("The option 'logger' has no method 'debug'.");
+  });
 });

@@ -2,6 +2,8 @@ import type { ErrorInput } from '@waybill/core';
 
 const MAX_MESSAGE = 2_000;
 const MAX_STACK = 4_000;
+/** Errors of an AggregateError that are told. */
+const MOST_INNER = 3;
 
 /** What a handler threw, as a bounded fact. Never throws itself, whatever it is given. */
 export function failureOf(thrown: unknown): ErrorInput {
@@ -18,12 +20,20 @@ function fromError(error: Error & { code?: unknown }): ErrorInput {
     code: typeof error.code === 'string' && error.code !== '' ? cut(error.code, 255) : 'handler_error',
     // The class says more than `name`, which many subclasses leave at 'Error'.
     type: cut(error.name === 'Error' ? error.constructor.name : error.name, 255),
-    message: cut(String(error.message), MAX_MESSAGE),
+    message: cut(messageOf(error), MAX_MESSAGE),
     details: {
       ...(typeof error.stack === 'string' && { stack: cut(error.stack, MAX_STACK) }),
       ...(cause instanceof Error && { cause: cut(`${cause.name}: ${cause.message}`, MAX_MESSAGE) }),
     },
   };
+}
+
+/** Some errors leave it to others to say what happened: those inside of an AggregateError, or their class alone. */
+function messageOf(error: Error): string {
+  const message = String(error.message);
+  if (message !== '') return message;
+  const inner = error instanceof AggregateError ? error.errors.slice(0, MOST_INNER).map(String) : [];
+  return inner.length === 0 ? `${error.name} without a message` : inner.join('; ');
 }
 
 function fromOther(thrown: unknown): ErrorInput {
