@@ -86,12 +86,12 @@ export function resolveWorkerOptions(options: WorkerOptions, newId: () => string
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const resolved = { prefetch: null, ...DEFAULTS, id: newId(), ...given, jobs: options.jobs, tasks, queues };
   checkLogger(resolved.logger);
-  if (typeof resolved.jobs?.claim !== 'function') throw refuse('jobs', 'must be the jobs of an engine or of a client');
   checkRange('concurrency', resolved.concurrency, 1, MAX_CLAIM);
   if (resolved.prefetch !== null) checkRange('prefetch', resolved.prefetch, 0, MAX_CLAIM);
   checkRange('leaseMs', resolved.leaseMs, 1, Number.MAX_SAFE_INTEGER);
   checkRange('heartbeatMs', resolved.heartbeatMs, 1, resolved.leaseMs - 1);
   checkRange('waitMs', resolved.waitMs, 0, Number.MAX_SAFE_INTEGER);
+  if (typeof resolved.jobs?.claim !== 'function') throw refuse('jobs', 'must be the jobs of an engine or of a client');
   return resolved;
 }
 
