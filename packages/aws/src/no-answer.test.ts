@@ -49,6 +49,7 @@ describe.skipIf(!canRun)('DynamoDB (skipped: needs Java 17)', () => {
 
   test.each(modes)('B1, E1: calls to a DynamoDB that %ss end in time, and the next one works at once', async (mode) => {
     const { proxy, address } = await behindProxy(local.endpoint());
+    vi.stubEnv('AWS_ACCESS_KEY_ID', local.accessKey());
     const clock = new TestClock();
     const table = local.newTable();
     const made = await local.open({ table, clock });

@@ -111,7 +111,7 @@ describe.skipIf(!canRun)('a writer that readers have given up (skipped: needs Ja
     onTestFinished(reader.close);
     const proxy = await FaultyProxy.start(local.endpoint());
     onTestFinished(() => proxy.close());
-    const client = localClient(proxy.endpoint);
+    const client = localClient(proxy.endpoint, local.accessKey());
     onTestFinished(() => client.destroy());
     const writer = await local.open({ table, client, clock: new TestClock(), largestTransaction: 12 });
     return { table, proxy, writer, readerClock, reader: reader.store, follower: new Follower(reader.store) };
@@ -147,7 +147,7 @@ describe.skipIf(!canRun)('a writer that readers have given up (skipped: needs Ja
     const { table, proxy, reader, readerClock, follower } = await open(new TestClock(Date.now()));
     const ids = Array.from({ length: 5 }, () => aJob().job.id);
     const holding = proxy.hold('request', `J##${ids[2]}`);
-    const env = { ...process.env, AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' };
+    const env = { ...process.env, AWS_ACCESS_KEY_ID: local.accessKey(), AWS_SECRET_ACCESS_KEY: 'local' };
     const child = spawn(process.execPath, [PROCESS, proxy.endpoint, table, ...ids], { env, stdio: 'inherit' });
     onTestFinished(() => void child.kill('SIGKILL'));
     const exited = once(child, 'exit');

@@ -17,8 +17,8 @@ export interface LocalDynamo {
 }
 
 /**
- * DynamoDB Local on a free port. Unlike that of the local cloud it keeps a database for each access key: transactions get
- * slower with all that a database has seen before.
+ * DynamoDB Local on a free port. Unlike that of the local cloud it keeps a database for each access key and region:
+ * transactions get slower with all that a database has seen before.
  */
 export async function startLocalDynamo(): Promise<LocalDynamo> {
   const port = await freePort();
@@ -50,7 +50,7 @@ export const newAccessKey = (): string => `test${randomBytes(8).toString('hex')}
 export const localClient = (endpoint: string, accessKeyId = 'local'): DynamoDBClient =>
   new DynamoDBClient({
     endpoint,
-    region: 'local',
+    region: 'us-east-1',
     credentials: { accessKeyId, secretAccessKey: 'local' },
     maxAttempts: 1,
   });

@@ -17,9 +17,11 @@ export const canRun = hasJava || process.env['CI'] === 'true';
 export function useLocalDynamo() {
   let endpoint: string | undefined;
   let client: DynamoDBClient | undefined;
+  let accessKey = '';
   const clients: DynamoDBClient[] = [];
   const renewClient = () => {
-    client = localClient(endpoint!, newAccessKey());
+    accessKey = newAccessKey();
+    client = localClient(endpoint!, accessKey);
     clients.push(client);
   };
   beforeAll(async () => {
@@ -59,5 +61,11 @@ export function useLocalDynamo() {
     return { store, clock, damage, close };
   };
   const factory: StoreFactory = () => open();
-  return { open, factory, newTable, client: (): DynamoDBClient => client!, endpoint: (): string => endpoint! };
+  return {
+    ...{ open, factory, newTable },
+    client: (): DynamoDBClient => client!,
+    endpoint: (): string => endpoint!,
+    /** Clients that a test makes itself need it, to find its tables. */
+    accessKey: (): string => accessKey,
+  };
 }

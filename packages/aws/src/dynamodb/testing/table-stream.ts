@@ -3,7 +3,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 
 /** DynamoDB Local looks at the form of a signature only, and finds the database by the access key. */
 const authorization = (accessKey: string): string =>
-  `AWS4-HMAC-SHA256 Credential=${accessKey}/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=none`;
+  `AWS4-HMAC-SHA256 Credential=${accessKey}/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none`;
 
 /** The stream of a table in DynamoDB Local, over its plain protocol: the client of streams is a package of its own. */
 export class TableStream {

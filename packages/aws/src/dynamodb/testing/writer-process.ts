@@ -3,7 +3,7 @@ import { engine, WaybillError } from '@waybill/core';
 import { dynamoStore } from '../store.ts';
 
 const [endpoint, table, ...ids] = process.argv.slice(2) as [string, string, ...string[]];
-const store = await dynamoStore({ table, endpoint, region: 'local', createTable: false });
+const store = await dynamoStore({ table, endpoint, region: 'us-east-1', createTable: false });
 const waybill = engine({ store, maintenance: false });
 for (const id of ids) {
   for (let isIn = false; !isIn; ) {

@@ -16,7 +16,7 @@ test('B5: a server that does not answer a new connection of a shared pool is awa
   proxy.freeze();
   await expect(link.query('select 1')).rejects.toMatchObject({
     code: 'unavailable',
-    message: 'PostgreSQL cannot be reached.',
+    message: `PostgreSQL cannot be reached. (${new URL(proxy.url).host}/postgres)`,
   });
   expect(pool.totalCount).toBe(2);
   held.release(true);
