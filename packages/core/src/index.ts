@@ -84,8 +84,8 @@ export {
 } from './store/queues.ts';
 export type * from './store/reports.ts';
 export type * from './store/store.ts';
+export type { Transaction } from './store/transaction.ts';
 export { readEach, type UnreadableRow } from './store/unreadable.ts';
-export type { StoreWithin, Transaction } from './store/within.ts';
 export {
   WORKER_DIRECTIVES,
   type WorkerBeat,
@@ -93,15 +93,8 @@ export {
   type WorkerInfo,
   type WorkerStore,
 } from './store/workers.ts';
-export {
-  type Family,
-  type MoveRequest,
-  type ParentResult,
-  WORKFLOW_STATES,
-  type WorkflowRecord,
-  type WorkflowState,
-  type WorkflowStore,
-} from './store/workflows.ts';
+export { WORKFLOW_STATES, type WorkflowRecord, type WorkflowState } from './store/workflow-record.ts';
+export type * from './store/workflows.ts';
 export type * from './transport/aside.ts';
 export { pollTransport } from './transport/poll/poll-transport.ts';
 export type * from './transport/transport.ts';

@@ -11,9 +11,9 @@ import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
 import type { LimitInfo } from './store/limits.ts';
 import type { JobFilter, JobQuery, Page } from './store/query.ts';
 import type { QueueInfo, QueueKeep, QueueStats } from './store/queues.ts';
-import type { Transaction } from './store/within.ts';
+import type { Transaction } from './store/transaction.ts';
 import type { WorkerDirective, WorkerInfo } from './store/workers.ts';
-import type { WorkflowRecord, WorkflowState } from './store/workflows.ts';
+import type { WorkflowRecord, WorkflowState } from './store/workflow-record.ts';
 import type { AsideMessage } from './transport/aside.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { StoreWithin } from '../store/within.ts';
+import type { StoreWithin } from '../store/store.ts';
 import { changeOf, type RowWriter } from './row-writer.ts';
 
 /** Rows as a caller's transaction sees and writes them. Nobody is told: whether it commits, only its caller learns. */

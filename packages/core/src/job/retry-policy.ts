@@ -1,6 +1,6 @@
 import { readDuration } from '../duration.ts';
 import type { JsonObject } from '../json.ts';
-import type { JobError } from './job.ts';
+import type { ErrorInput } from './outcome.ts';
 
 export const BACKOFF_STRATEGIES = ['exponential', 'linear', 'constant', 'polynomial'] as const;
 export type BackoffStrategy = (typeof BACKOFF_STRATEGIES)[number];
@@ -70,7 +70,7 @@ function rawDelayMs(policy: RetryPolicy, n: number): number {
 }
 
 /** Whether the policy or the worker says that this error must not be tried again. */
-export function isFinal(policy: RetryPolicy, error: Pick<JobError, 'code' | 'type' | 'retryable'>): boolean {
+export function isFinal(policy: RetryPolicy, error: Pick<ErrorInput, 'code' | 'type' | 'retryable'>): boolean {
   if (error.retryable === false) return true;
   const names = [error.type, error.code].filter((name) => name !== undefined);
   return policy.non_retryable_errors.some((pattern) => names.some((name) => matches(pattern, name)));

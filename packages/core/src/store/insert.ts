@@ -2,7 +2,7 @@ import type { JobEvent } from '../events/job-event.ts';
 import type { Job } from '../job/job.ts';
 import type { LimitRule } from '../limits/limit.ts';
 import type { Change } from './apply.ts';
-import type { WorkflowRecord } from './workflows.ts';
+import type { WorkflowRecord } from './workflow-record.ts';
 
 /** A row as it enters the store, with the events that tell of it. */
 export interface NewJob {

@@ -11,7 +11,7 @@ import type { PruneAnswer, PruneRequest, Retention } from './prune.ts';
 import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from './query.ts';
 import type { QueueStore } from './queues.ts';
 import type { ReportStore } from './reports.ts';
-import type { StoreWithin, Transaction } from './within.ts';
+import type { Transaction } from './transaction.ts';
 import type { WorkerStore } from './workers.ts';
 import type { WorkflowStore } from './workflows.ts';
 
@@ -98,3 +98,9 @@ export interface Store {
   ping(): Promise<void>;
   close(): Promise<void>;
 }
+
+/**
+ * What of a store can be part of a caller's transaction: others see it from the commit on, and never after a rollback.
+ * Nothing is repeated here, since what fails may have spoilt the transaction; the caller repeats it as a whole.
+ */
+export type StoreWithin = Pick<Store, 'insert' | 'get' | 'apply'>;

@@ -6,7 +6,7 @@ import { resolveRetry } from '../job/retry-policy.ts';
 import { type Command, transition } from '../job/transition.ts';
 import type { CronRecord } from '../store/crons.ts';
 import type { NewJob } from '../store/insert.ts';
-import type { WorkflowRecord } from '../store/workflows.ts';
+import type { WorkflowRecord } from '../store/workflow-record.ts';
 import { TEST_EPOCH } from './test-clock.ts';
 
 /** What a test may say about a new job; the rest is derived as the engine would. */

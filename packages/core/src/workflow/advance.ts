@@ -2,16 +2,12 @@ import { changeOf, seen } from '../commit/row-writer.ts';
 import { isFinished, type Job } from '../job/job.ts';
 import { type Command, transition } from '../job/transition.ts';
 import type { Change } from '../store/apply.ts';
-import type { NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
-import type { WorkflowRecord } from '../store/workflows.ts';
-import { endOf } from './end.ts';
+import type { WorkflowRecord } from '../store/workflow-record.ts';
+import { endOf, type MakeJob } from './end.ts';
 
 /** Pending rows cancelled in one go. */
 const SLICE = 500;
-
-/** Makes the job of a callback; it is stored by whoever ends the workflow. */
-export type MakeJob = (request: unknown, tenant: string) => NewJob;
 
 /**
  * Looks at the dependents of finished nodes, and at nodes that joined late: dispatches what waits for nothing more,

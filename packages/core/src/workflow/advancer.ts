@@ -2,7 +2,8 @@ import { GroupCommit } from '../commit/group-commit.ts';
 import type { Job } from '../job/job.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
-import { advance, type MakeJob } from './advance.ts';
+import { advance } from './advance.ts';
+import type { MakeJob } from './end.ts';
 
 interface AdvancerParts {
   store: Store;

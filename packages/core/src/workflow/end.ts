@@ -2,13 +2,15 @@ import type { Job } from '../job/job.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
-import type { WorkflowRecord } from '../store/workflows.ts';
-import type { MakeJob } from './advance.ts';
+import type { WorkflowRecord } from '../store/workflow-record.ts';
 import type { Callback } from './shape.ts';
 
 /** Results of more nodes than this are not handed to callbacks; they can be read by the workflow's id. */
 const MAX_RESULTS = 100;
 const MAX_RESULT_BYTES = 64 * 1024;
+
+/** Makes the job of a callback; it is stored by whoever ends the workflow. */
+export type MakeJob = (request: unknown, tenant: string) => NewJob;
 
 /**
  * Ends a workflow that has no unfinished node. The last node to finish always finds that out: it looks after its own

@@ -9,7 +9,7 @@ import type { Edge } from '../insert.ts';
 import { isForgotten, type QueueInfo } from '../queues.ts';
 import type { WakeListener } from '../store.ts';
 import type { WorkerInfo } from '../workers.ts';
-import type { WorkflowRecord } from '../workflows.ts';
+import type { WorkflowRecord } from '../workflow-record.ts';
 
 /** Two texts as one map key; JSON, since neither text can then pretend to be part of the other. */
 export const keyOf = (tenant: string, name: string): string => JSON.stringify([tenant, name]);

@@ -1,6 +1,7 @@
 import { isFinished, type Job } from '../../job/job.ts';
 import type { Page } from '../query.ts';
-import type { Family, MoveRequest, ParentResult, WorkflowRecord, WorkflowStore } from '../workflows.ts';
+import type { WorkflowRecord } from '../workflow-record.ts';
+import type { Family, MoveRequest, ParentResult, WorkflowStore } from '../workflows.ts';
 import { insertGroup } from './insert.ts';
 import { pageOf } from './query.ts';
 import { type EdgeState, keyOf, type MemoryState } from './state.ts';

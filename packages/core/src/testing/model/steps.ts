@@ -3,7 +3,7 @@ import { CONFLICT_ACTIONS, type ConflictAction } from '../../enqueue/unique.ts';
 import { JOB_STATES, type JobState } from '../../job/job.ts';
 import type { RetryOptions } from '../../job/retry-policy.ts';
 import type { LimitRule } from '../../limits/limit.ts';
-import { WORKFLOW_STATES, type WorkflowState } from '../../store/workflows.ts';
+import { WORKFLOW_STATES, type WorkflowState } from '../../store/workflow-record.ts';
 
 export const TENANTS = ['', 'acme'] as const;
 export const QUEUES = ['a', 'b', 'c'] as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WorkflowState } from '../../store/workflows.ts';
+import type { WorkflowState } from '../../store/workflow-record.ts';
 import { aWorkflow } from '../factories.ts';
 import { type Bench, DISCARDED, idsOf, type OpenBench } from './bench.ts';
 import { complete, drawGraph, plant } from './graph.ts';
