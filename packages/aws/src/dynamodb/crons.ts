@@ -2,16 +2,16 @@ import type { CronRecord, FireRequest, JsonObject, MisfirePolicy, OverlapPolicy 
 import type { Base } from './base.ts';
 import { all, begins, type Condition, equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
+import { clearStaged } from './finish-batch.ts';
 import { readGroup } from './group-view.ts';
-import { linesOf, type MarkedGroup, openLog } from './insert.ts';
 import { inserted, refusal } from './insert-group.ts';
 import { planGroup } from './insert-plan.ts';
-import { type Item, number, partsOfKey, present, text } from './items.ts';
-import { cronKey, jobKey, tenantPk } from './keys.ts';
+import { type Item, number, present, text } from './items.ts';
+import { cronKey, jobKey, partsOfKey, tenantPk } from './keys.ts';
+import { linesOf, type MarkedGroup, openLog } from './marked-group.ts';
 import { writeSides } from './row-writes.ts';
 import { alarmAt } from './rows.ts';
 import type { Settings } from './settings.ts';
-import { clearStaged } from './staging.ts';
 import type { Write } from './writes.ts';
 
 function cronItem(cron: CronRecord, settings: Settings): Item {

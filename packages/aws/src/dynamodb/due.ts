@@ -11,12 +11,12 @@ import type { Base } from './base.ts';
 import { all, atMost, equals, more } from './conditions.ts';
 import { cronOf } from './crons.ts';
 import { inParallel } from './database.ts';
-import { type Item, keyOf, partsOfKey } from './items.ts';
-import { duePartition, partsOf } from './keys.ts';
+import { finishBatch } from './finish-batch.ts';
+import { type Item, keyOf } from './items.ts';
+import { duePartition, partsOf, partsOfKey } from './keys.ts';
 import { admit } from './limits.ts';
 import { readRows, withSides } from './read.ts';
 import { fromItem } from './rows.ts';
-import { finishBatch } from './staging.ts';
 
 /** Alarms looked at by one call, as a multiple of what is asked for: crons, limits and jobs share the index. */
 const LOOK_AHEAD = 2;

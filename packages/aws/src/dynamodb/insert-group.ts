@@ -2,15 +2,15 @@ import type { InsertAnswer, Job } from '@waybill/core';
 import { fitsNow } from './apply.ts';
 import type { Base } from './base.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
+import { clearStaged } from './finish-batch.ts';
 import { type GroupView, readGroup } from './group-view.ts';
-import type { MarkedGroup } from './insert.ts';
 import { type GroupPlan, planGroup } from './insert-plan.ts';
 import { jobKey } from './keys.ts';
 import { admitMore } from './limits.ts';
+import type { MarkedGroup } from './marked-group.ts';
 import { hasMark } from './marks.ts';
 import { toJob, wholeJobs } from './read.ts';
 import { writeSides } from './row-writes.ts';
-import { clearStaged } from './staging.ts';
 
 /**
  * Reads everything that a group depends on, decides, and writes it in one transaction that is refused if anything

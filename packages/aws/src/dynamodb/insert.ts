@@ -1,23 +1,15 @@
-import type { InsertAnswer, InsertGroup, Job } from '@waybill/core';
+import type { InsertAnswer, InsertGroup } from '@waybill/core';
 import { countEnds } from './apply.ts';
 import type { Base } from './base.ts';
 import { inParallel } from './database.ts';
 import { insertTogether } from './insert-group.ts';
-import { limitLine } from './locks.ts';
-import { type OpenSegments, tooLate } from './log-writer.ts';
+import { tooLate } from './log-writer.ts';
+import { linesOf, type MarkedGroup, openLog } from './marked-group.ts';
 import { hasMark, isFenced, unlessFenced } from './marks.ts';
-import { toldOf } from './queue-book.ts';
 import { toJob } from './read.ts';
 import { isFree, rowPut, writeSides } from './row-writes.ts';
 import { isGone } from './rows.ts';
 import { stageGroup } from './staging.ts';
-
-/** A group with the marks of its jobs and of the owners that they replace. */
-export interface MarkedGroup extends InsertGroup {
-  marks: readonly string[];
-  replaceMarks: readonly string[];
-  segments: OpenSegments;
-}
 
 export async function insert(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
   if (groups.length === 0) return [];
@@ -32,40 +24,6 @@ export async function insert(base: Base, groups: readonly InsertGroup[]): Promis
   base.wakes.jobs(answers.flatMap((answer) => (answer.status === 'inserted' ? answer.jobs : [])));
   return answers;
 }
-
-/** One segment for the whole call: each job is a change, and so is each owner that is replaced. */
-export async function openLog(base: Base, groups: readonly InsertGroup[]) {
-  const forgetful = await base.queues.forgetful(groups.flatMap(({ jobs }) => jobs.map(({ job }) => job)));
-  const changes = groups.map(({ jobs }) => [
-    ...jobs.map(({ job, events }) => toldOf(events, forgetful(job))),
-    ...jobs.map(({ unique }) => unique?.replace?.events ?? []),
-  ]);
-  const segments = await base.log.open(changes.flat());
-  let next = 0;
-  const places = changes.map((list) => list.map(() => next++));
-  const marked: MarkedGroup[] = groups.map((group, index) => {
-    const marks = places[index]!.map((place) => segments.mark(place));
-    const half = group.jobs.length;
-    return { ...group, segments, marks: marks.slice(0, half), replaceMarks: marks.slice(half) };
-  });
-  const loseAll = (index: number) => {
-    for (const place of places[index]!) segments.lose(place);
-  };
-  return { marked, segments, loseAll };
-}
-
-export function linesOf({ jobs }: InsertGroup): string[] {
-  return jobs.flatMap(({ job, unique }) => [
-    `job ${job.tenant} ${job.id}`,
-    ...(job.idempotencyKey === null ? [] : [`key ${job.tenant} ${job.idempotencyKey}`]),
-    ...(job.limitKey === null ? [] : [limitLine(job.tenant, job.limitKey)]),
-    ...(unique ? [`unique ${job.tenant} ${unique.key}`] : []),
-    ...limitOfOwner(unique?.replace?.job),
-  ]);
-}
-
-const limitOfOwner = (owner: Job | undefined): string[] =>
-  owner === undefined || owner.limitKey === null ? [] : [limitLine(owner.tenant, owner.limitKey)];
 
 async function insertGroup(base: Base, group: MarkedGroup): Promise<InsertAnswer> {
   const plain = isPlain(group) ? await insertPlain(base, group) : null;

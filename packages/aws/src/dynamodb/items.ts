@@ -1,5 +1,4 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { partsOf } from './keys.ts';
 
 /** All that our items are made of: text, numbers and lists of text. What is absent is null or false. */
 export type Value = string | number | readonly string[];
@@ -11,12 +10,6 @@ export interface Key {
 }
 
 export const keyOf = (item: Item): Key => ({ pk: item['pk'] as string, sk: item['sk'] as string });
-
-/** The tenant and the name of an item that stands in its tenant's partition. */
-export function partsOfKey(item: Item): [tenant: string, name: string] {
-  const { pk, sk } = keyOf(item);
-  return [partsOf(pk)[0]!, partsOf(sk)[0]!];
-}
 
 export function toValue(value: Value): AttributeValue {
   if (typeof value === 'string') return { S: value };

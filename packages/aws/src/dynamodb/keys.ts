@@ -1,4 +1,4 @@
-import type { Key } from './items.ts';
+import { type Item, type Key, keyOf } from './items.ts';
 
 /**
  * One table; the tenant leads every key. `#` parts a key, so inside of a part it is written differently.
@@ -24,6 +24,12 @@ const joined = (kind: string, ...parts: string[]): string => [kind, ...parts.map
 
 /** The parts of a key behind its kind. */
 export const partsOf = (key: string): string[] => key.split('#').slice(1).map(read);
+
+/** The tenant and the name of an item that stands in its tenant's partition. */
+export function partsOfKey(item: Item): [tenant: string, name: string] {
+  const { pk, sk } = keyOf(item);
+  return [partsOf(pk)[0]!, partsOf(sk)[0]!];
+}
 
 const alone = (pk: string): Key => ({ pk, sk: '-' });
 

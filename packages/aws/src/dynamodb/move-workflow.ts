@@ -3,10 +3,10 @@ import type { Base } from './base.ts';
 import { equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { readGroup } from './group-view.ts';
-import { linesOf, type MarkedGroup, openLog } from './insert.ts';
 import { inserted, refusal } from './insert-group.ts';
 import { type GroupPlan, planGroup } from './insert-plan.ts';
 import { workflowKey } from './keys.ts';
+import { linesOf, type MarkedGroup, openLog } from './marked-group.ts';
 import { writeSides } from './row-writes.ts';
 import { secondsOf } from './rows.ts';
 

@@ -1,49 +1,17 @@
-import type { Clock, JobEvent } from '@waybill/core';
+import type { JobEvent } from '@waybill/core';
 import type { Base } from './base.ts';
 import { absent, all, exists, lacks } from './conditions.ts';
 import { inParallel } from './database.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
+import { clearStaged } from './finish-batch.ts';
 import { type Item, type Key, text } from './items.ts';
 import { bucketOf, bucketPk, jobKey, positionSk, progressKey } from './keys.ts';
 import { confirmation, EMPTY_BODY } from './log-writer.ts';
 import { FENCE, hasMark, isBelow, isFenced, markOf } from './marks.ts';
 import { secondsOf } from './rows.ts';
-import { clearStaged } from './staging.ts';
 
-/** After this time a segment that nobody has confirmed is settled by whoever reads it. */
-export const ORPHANED_AFTER_MS = 60_000;
-/** So old is a segment only if its writer is gone: AWS takes no requests of clocks that are further apart. */
-const CERTAINLY_OLD_MS = 600_000;
-/** Open segments that a process remembers. */
-const MOST_WATCHED = 1_000;
 const DAY_MS = 86_400_000;
 const PROGRESS_SOURCE = 'worker';
-
-/**
- * Tells when a segment's writer has been silent for too long: this process has watched the segment for a minute by its
- * own monotonic clock, so it does not matter whose clock is wrong. Being early costs the writer its call, never an event.
- */
-export class OrphanWatch {
-  readonly #clock: Clock;
-  readonly #since = new Map<number, number>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** `drawnAt`: by the clock of the writer. */
-  isOrphaned(position: number, drawnAt: number): boolean {
-    const now = this.#clock.monotonic();
-    const since = this.#since.get(position) ?? now;
-    this.#since.set(position, since);
-    if (this.#since.size > MOST_WATCHED) this.#since.delete(this.#since.keys().next().value!);
-    return now - since >= ORPHANED_AFTER_MS || this.#clock.now() - drawnAt >= CERTAINLY_OLD_MS;
-  }
-
-  forget(position: number): void {
-    this.#since.delete(position);
-  }
-}
 
 /** The places of a segment whose events are not true. */
 export const lostIn = (confirmed: Item): Set<number> =>

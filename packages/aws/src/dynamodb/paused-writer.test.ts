@@ -6,7 +6,7 @@ import { aJob, aWorkflow, settleChange, someJobs, TEST_EPOCH, TestClock } from '
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answered, FaultyProxy } from '../testing/faulty-proxy.ts';
 import { localClient } from '../testing/local-dynamo.ts';
-import { ORPHANED_AFTER_MS } from './orphans.ts';
+import { ORPHANED_AFTER_MS } from './orphan-watch.ts';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
 import { checkLog } from './testing/crash.ts';
 

@@ -8,40 +8,17 @@ import {
   WaybillError,
 } from '@waybill/core';
 import type { Base } from './base.ts';
-import { all, begins, equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
-import { type Item, number, partsOfKey } from './items.ts';
-import { gateKey, queueKey, tenantPk } from './keys.ts';
+import { number } from './items.ts';
+import { gateKey, queueKey } from './keys.ts';
 import { ruleOf, ruleText, windowOf, windowUnder } from './limit-items.ts';
 import { inChunks } from './list.ts';
 import { gateWrite, MOST_CONCURRENT, runNames } from './queue-gate.ts';
+import { infoOf, queueItems } from './queue-items.ts';
 import type { Update } from './writes.ts';
 
 /** Rows looked at to count a queue by state; a longer queue answers what it has found by then. */
 const MOST_LOOKED_AT = 10_000;
-
-/** The queues of a tenant, or those that are named, known or not. */
-export async function queueItems(
-  { db }: Base,
-  tenant: string,
-  names?: readonly string[],
-): Promise<Map<string, Item | undefined>> {
-  if (names) {
-    const unique = [...new Set(names)];
-    const items = await db.getAll(unique.map((name) => queueKey(tenant, name)));
-    return new Map(unique.map((name, index) => [name, items[index]]));
-  }
-  const items = await db.queryAll({ where: all(equals('pk', tenantPk(tenant)), begins('sk', 'Q#')) });
-  return new Map(items.map((item) => [partsOfKey(item)[1], item]));
-}
-
-const infoOf = (tenant: string, name: string, item: Item | undefined): QueueInfo => ({
-  tenant,
-  name,
-  paused: item !== undefined && 'pa' in item,
-  keep: item !== undefined && 'kn' in item ? 'none' : 'all',
-  limit: item ? ruleOf(item) : null,
-});
 
 export async function listQueues(base: Base, tenant: string): Promise<QueueInfo[]> {
   const items = await queueItems(base, tenant);

@@ -4,7 +4,6 @@ import type { Item, Key } from './items.ts';
 import { jobKey } from './keys.ts';
 import { fromItem, isGone } from './rows.ts';
 import { joinSides, sideKeysOf } from './side-items.ts';
-import { finishBatch } from './staging.ts';
 
 /** Rows as they stand in the table, without their large fields; what has expired is not there any more. */
 export async function readRows(
@@ -17,7 +16,7 @@ export async function readRows(
   if (staged.size === 0) return items.map((item) => seen(base, item));
   // A group that was committed is there, whether or not its maker lived to finish it.
   let isFinished = false;
-  for (const batch of staged) isFinished = (await finishBatch(base, batch)) || isFinished;
+  for (const batch of staged) isFinished = (await base.finishBatch(batch)) || isFinished;
   const again = isFinished ? await base.db.getAll(keys) : items;
   return again.map((item) => (item && 'bid' in item ? undefined : seen(base, item)));
 }

@@ -40,6 +40,7 @@ import { claimById } from './claim-by-id.ts';
 import { Database } from './database.ts';
 import { due } from './due.ts';
 import { extend } from './extend.ts';
+import { finishBatch } from './finish-batch.ts';
 import { insert } from './insert.ts';
 import { count, list } from './list.ts';
 import { Locks } from './locks.ts';
@@ -47,7 +48,7 @@ import { confirmedEvents, forgetOldSegments } from './log.ts';
 import { LogWriter } from './log-writer.ts';
 import { openClient } from './open-client.ts';
 import { opensAt } from './opens-at.ts';
-import { ORPHANED_AFTER_MS, OrphanWatch } from './orphans.ts';
+import { ORPHANED_AFTER_MS, OrphanWatch } from './orphan-watch.ts';
 import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
 import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
@@ -83,7 +84,11 @@ export async function dynamoStore(options: DynamoOptions): Promise<DynamoStore> 
   const log = new LogWriter(db, settings);
   const queues = new QueueBook(db, settings);
   const orphans = new OrphanWatch(settings.clock);
-  return new DynamoStore({ db, settings, log, orphans, queues, locks: new Locks(), wakes: new Wakes() }, close);
+  const base: Base = {
+    ...{ db, settings, log, orphans, queues, locks: new Locks(), wakes: new Wakes() },
+    finishBatch: (batch) => finishBatch(base, batch),
+  };
+  return new DynamoStore(base, close);
 }
 
 export class DynamoStore implements Store {

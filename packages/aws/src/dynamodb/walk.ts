@@ -4,7 +4,7 @@ import { all, begins, between, type Condition, equals, less } from './conditions
 import type { Query } from './database.ts';
 import type { Item } from './items.ts';
 import { jobPk, listPartition, nodeKey, nodesPk, partsOf } from './keys.ts';
-import { queueItems } from './queues.ts';
+import { queueItems } from './queue-items.ts';
 
 const PER_PAGE = 100;
 

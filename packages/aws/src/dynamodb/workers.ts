@@ -1,8 +1,8 @@
 import type { WorkerBeat, WorkerDirective, WorkerInfo } from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, begins, equals, exists } from './conditions.ts';
-import { type Item, partsOfKey, text } from './items.ts';
-import { tenantPk, workerKey } from './keys.ts';
+import { type Item, text } from './items.ts';
+import { partsOfKey, tenantPk, workerKey } from './keys.ts';
 import { isGone, secondsOf } from './rows.ts';
 
 const DAY_MS = 86_400_000;

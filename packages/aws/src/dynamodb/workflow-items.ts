@@ -1,8 +1,8 @@
 import type { InsertGroup, JsonObject, WorkflowRecord, WorkflowState } from '@waybill/core';
 import { equals } from './conditions.ts';
 import { tenantOf } from './group-view.ts';
-import { type Item, number, partsOfKey, present, text } from './items.ts';
-import { workflowKey } from './keys.ts';
+import { type Item, number, present, text } from './items.ts';
+import { partsOfKey, workflowKey } from './keys.ts';
 import type { Write } from './writes.ts';
 
 export function workflowItem(record: WorkflowRecord): Item {

@@ -2,7 +2,6 @@ import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import { type AsideMessage, isJobId, isObject } from '@waybill/core';
 import { hintedJob, parse, receiptOf } from './message.ts';
 import type { Place, Role } from './queue-names.ts';
-import type { Sources } from './sources.ts';
 
 /** Why a message was put aside; goes when it is sent back. */
 const REASON = 'WaybillReason';
@@ -10,13 +9,8 @@ const REASON = 'WaybillReason';
 const MOST_ATTRIBUTES = 10;
 const LONGEST_REASON = 1_000;
 
-/** Into the dead queue, with everything that it came with. Where no such queue was given, it is lost. */
-export async function putAside(sources: Sources, place: Place, message: Message, reason: string): Promise<void> {
-  if (!sources.has(place, 'dead')) return;
-  await sources.send(place, 'dead', { MessageBody: message.Body, ...withReason(message, reason) });
-}
-
-function withReason({ MessageAttributes = {} }: Message, reason: string) {
+/** With a note why it is put aside. */
+export function withReason({ MessageAttributes = {} }: Message, reason: string) {
   if (Object.keys(MessageAttributes).length >= MOST_ATTRIBUTES) return { MessageAttributes };
   // SQS refuses a message for a letter that it does not know.
   const StringValue = reason.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, LONGEST_REASON);

@@ -1,5 +1,6 @@
+import type { Message } from '@aws-sdk/client-sqs';
 import { WaybillError } from '@waybill/core';
-import { putAside } from './aside-message.ts';
+import { withReason } from './aside-message.ts';
 import type { Base } from './base.ts';
 import type { NewMessage } from './batches.ts';
 import { LongPoll } from './long-poll.ts';
@@ -79,6 +80,12 @@ export class Sources {
     if (!isSent) throw new WaybillError('unavailable', `The SQS queue '${source.name}' is being deleted.`);
   }
 
+  /** Into the dead queue, with everything that it came with. Where no such queue was given, it is lost. */
+  async putAside(place: Place, message: Message, reason: string): Promise<void> {
+    if (!this.has(place, 'dead')) return;
+    await this.send(place, 'dead', { MessageBody: message.Body, ...withReason(message, reason) });
+  }
+
   /** By the name in a receipt, which may come from another process; nobody receives through it. */
   async byName(name: string): Promise<Source | undefined> {
     const known = this.#open.get(name);
@@ -109,7 +116,7 @@ export class Sources {
     return new Source({
       ...{ base: this.#base, place, name, url },
       onMissing: () => this.forget(name),
-      putAside: (message, reason) => putAside(this, place, message, reason),
+      putAside: (message, reason) => this.putAside(place, message, reason),
       onPoison: () => {
         this.poisoned += 1;
       },

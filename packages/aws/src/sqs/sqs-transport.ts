@@ -1,7 +1,6 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { checkNodeVersion, type Delivery, type Hint, type Transport } from '@waybill/core';
 import { sqsAside } from './aside.ts';
-import { putAside } from './aside-message.ts';
 import type { Base } from './base.ts';
 import { deadMessage } from './dead-jobs.ts';
 import { attributesOf, bodyOf, readReceipt } from './message.ts';
@@ -94,7 +93,7 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
       return depths.reduce((sum, depth) => sum + depth, 0);
     },
     putAside: async (delivery, reason) => {
-      if (delivery.message !== undefined) await putAside(sources, delivery, delivery.message as Message, reason);
+      if (delivery.message !== undefined) await sources.putAside(delivery, delivery.message as Message, reason);
       await ack(delivery);
     },
     aside: sqsAside(base, book, sources),
