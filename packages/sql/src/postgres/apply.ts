@@ -1,7 +1,8 @@
 import { type ApplyAnswer, type Change, JOB_STATES, type Job } from '@waybill/core';
-import { type Base, isDuplicate, keyOf } from './base.ts';
+import { type Base, isDuplicate } from './base.ts';
 import { readyQueues } from './bell.ts';
 import { applyColumns, finishParameters, isPlainEnd } from './columns.ts';
+import { keyOf } from './keys.ts';
 import { isUnclaimed, LimitBook } from './limit-book.ts';
 import { codeOf } from './link/failures.ts';
 import type { Queryable } from './link/link.ts';

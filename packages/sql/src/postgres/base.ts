@@ -19,9 +19,6 @@ export interface Base {
   readonly unlimited: Set<string>;
 }
 
-/** Two texts as one map key; neither can pretend to be part of the other, since names have no line ends. */
-export const keyOf = (tenant: string, name: string): string => `${tenant}\n${name}`;
-
 /** The link wraps what the server says, a transaction does not. */
 const says = (error: unknown, code: string): boolean =>
   codeOf(error) === code || (error instanceof Error && codeOf(error.cause) === code);

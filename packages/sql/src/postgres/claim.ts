@@ -1,8 +1,9 @@
 import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest, Job } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, isTooLarge, keyOf } from './base.ts';
+import { type Base, isTooLarge } from './base.ts';
 import { placeOf } from './columns.ts';
 import { get } from './get.ts';
+import { keyOf } from './keys.ts';
 import { fromRow, isId, type Row } from './rows.ts';
 import { type Answer, addStarted, isRepeated, type Placed } from './started.ts';
 

@@ -1,6 +1,7 @@
 import type { CronRecord, CronStore, FireRequest, JsonObject, MisfirePolicy, OverlapPolicy } from '@waybill/core';
-import { type Base, despiteRivals, keyOf } from './base.ts';
+import { type Base, despiteRivals } from './base.ts';
 import { insertInside } from './insert-guarded.ts';
+import { keyOf } from './keys.ts';
 
 /** A row of the table `crons`, column by column. */
 export type CronCells = [

@@ -1,6 +1,7 @@
 import type { ExtendAnswer, ExtendRequest } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, keyOf } from './base.ts';
+import type { Base } from './base.ts';
+import { keyOf } from './keys.ts';
 import { isId } from './rows.ts';
 import { wavesOf } from './waves.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock, Job } from '@waybill/core';
-import { keyOf } from './base.ts';
 import { placeOf } from './columns.ts';
+import { keyOf } from './keys.ts';
 
 /** So long a job of another process that goes before ours may be overlooked. */
 const KEPT_MS = 500;

@@ -1,6 +1,7 @@
 import type { Job, JobKey } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, keyOf } from './base.ts';
+import type { Base } from './base.ts';
+import { keyOf } from './keys.ts';
 import type { Queryable } from './link/link.ts';
 import { fromRow, isId, type Row } from './rows.ts';
 

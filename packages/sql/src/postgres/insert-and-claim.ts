@@ -1,11 +1,13 @@
 import type { ClaimRequest, InsertedAndClaimed, InsertGroup } from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, isDuplicate, isTooLarge, keyOf } from './base.ts';
+import { type Base, isDuplicate, isTooLarge } from './base.ts';
 import { payloadOf } from './bell.ts';
 import { claimAs, placesOf } from './claim.ts';
 import { insertOneParameters, isSimple } from './columns.ts';
-import { insert, inserted, isPlain, isUnknown, noteQueues } from './insert.ts';
+import { insert, inserted, isPlain } from './insert.ts';
+import { keyOf } from './keys.ts';
 import type { Answer } from './started.ts';
+import { isUnknown, noteQueues } from './store-jobs.ts';
 
 export async function insertAndClaim(
   base: Base,

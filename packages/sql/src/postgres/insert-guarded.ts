@@ -1,12 +1,14 @@
 import type { Change, InsertAnswer, InsertGroup, Job, NewJob } from '@waybill/core';
 import { countChange, write } from './apply.ts';
-import { type Base, despiteRivals, keyOf } from './base.ts';
+import { type Base, despiteRivals } from './base.ts';
+import { type Clash, clashesOf } from './clashes.ts';
 import { enterWorkflow, insertEdges } from './enter-workflow.ts';
 import { get } from './get.ts';
-import { type Clash, clashesOf, store } from './insert.ts';
+import { keyOf } from './keys.ts';
 import { LimitBook, type LimitName, type Newcomer } from './limit-book.ts';
 import type { Queryable } from './link/link.ts';
 import { openBundles, replacedBy } from './open-bundles.ts';
+import { store } from './store-jobs.ts';
 import { giveKeys, lockKeys } from './unique-keys.ts';
 
 /** Groups with limits, unique keys, edges or workflows: whatever they depend on is locked first, then decided on. */

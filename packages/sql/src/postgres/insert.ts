@@ -1,11 +1,11 @@
-import type { InsertAnswer, InsertGroup, Job, NewJob } from '@waybill/core';
-import { plainArray, textArray } from './arrays.ts';
-import { type Base, despiteRivals, isDuplicate, keyOf } from './base.ts';
-import { readyQueues } from './bell.ts';
-import { insertOneParameters, insertParameters, isSimple } from './columns.ts';
+import type { InsertAnswer, InsertGroup, NewJob } from '@waybill/core';
+import { type Base, despiteRivals, isDuplicate } from './base.ts';
+import { clashesOf } from './clashes.ts';
+import { isSimple } from './columns.ts';
 import { get } from './get.ts';
 import { insertGuarded } from './insert-guarded.ts';
-import type { Queryable } from './link/link.ts';
+import { keysOf } from './keys.ts';
+import { noteQueues, store } from './store-jobs.ts';
 import { wavesOf } from './waves.ts';
 
 export async function insert(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
@@ -55,33 +55,7 @@ async function insertInWaves(base: Base, groups: readonly InsertGroup[]): Promis
   return answers;
 }
 
-/** Whether the job's queue may have no row yet. */
-export const isUnknown = ({ knownQueues }: Base, { tenant, queue }: Job): boolean =>
-  !knownQueues.has(keyOf(tenant, queue));
-
-/** Neighbours nearly always have the same queue, so that its name is made and looked up once. */
-export function noteQueues({ knownQueues }: Base, stored: readonly Job[]): void {
-  let last: Job | undefined;
-  for (const job of stored) {
-    if (job.queue !== last?.queue || job.tenant !== last.tenant) knownQueues.add(keyOf(job.tenant, job.queue));
-    last = job;
-  }
-}
-
 const tenantOf = ({ jobs }: InsertGroup): string => jobs[0]?.job.tenant ?? '';
-
-/** What no two groups may share that are stored at the same time. */
-function* keysOf({ jobs, workflow }: InsertGroup): Generator<string> {
-  for (const { job, unique } of jobs) {
-    const { tenant, id, idempotencyKey } = job;
-    yield keyOf(tenant, `i${id}`);
-    if (idempotencyKey !== null) yield keyOf(tenant, `k${idempotencyKey}`);
-    if (!unique) continue;
-    yield keyOf(tenant, `u${unique.key}`);
-    if (unique.owner) yield keyOf(tenant, `i${unique.owner.id}`);
-  }
-  if (workflow) yield keyOf(jobs[0]?.job.tenant ?? '', `w${'join' in workflow ? workflow.join : workflow.create.id}`);
-}
 
 /** Nothing to lock and nothing to decide before: one statement does it. */
 export function isPlain({ jobs, edges, workflow }: InsertGroup): boolean {
@@ -125,22 +99,6 @@ export const inserted = ({ jobs }: InsertGroup): InsertAnswer => ({
   jobs: jobs.map(({ job }) => job),
 });
 
-/** Stores jobs of one tenant with their events. */
-export async function store(base: Base, to: Queryable, made: readonly NewJob[]): Promise<void> {
-  const { bell, knownQueues, sql } = base;
-  const [first] = made;
-  if (made.length === 1 && isSimple(first!)) {
-    const { queue, rank } = first!.job;
-    const wake = rank === null ? null : bell.payload([queue]);
-    await to.query(sql['insert-one'], insertOneParameters(first!, isUnknown(base, first!.job), wake));
-    return;
-  }
-  const jobs = made.map(({ job }) => job);
-  const queues = new Set(jobs.map(({ queue }) => queue));
-  const fresh = [...queues].filter((queue) => !knownQueues.has(keyOf(jobs[0]!.tenant, queue)));
-  await to.query(sql.insert, insertParameters(made, fresh, bell.payload(readyQueues(jobs))));
-}
-
 /** Answers for the groups that something keeps out. */
 async function refuse(
   base: Base,
@@ -167,24 +125,4 @@ async function refuse(
     const { index, kind } = clashes[found]!;
     refused.set(group, { status: kind, index: index - from, job: owner });
   }
-}
-
-export interface Clash {
-  tenant: string;
-  index: number;
-  kind: 'exists' | 'repeated';
-  owner: string;
-}
-
-/** What keeps jobs of one tenant out, in the order in which it is answered. */
-export async function clashesOf(base: Base, from: Queryable, jobs: readonly Job[]): Promise<Clash[]> {
-  if (jobs.length === 0) return [];
-  const { tenant } = jobs[0]!;
-  const ids = plainArray(jobs.map(({ id }) => id));
-  const keys = textArray(jobs.map(({ idempotencyKey }) => idempotencyKey));
-  const rows = await from.query<[number, number, string]>(base.sql.clashes, [tenant, ids, keys]);
-  const clashes = rows.map(
-    ([index, kind, owner]): Clash => ({ tenant, index, kind: kind === 1 ? 'exists' : 'repeated', owner }),
-  );
-  return clashes.sort((a, b) => (a.kind === b.kind ? a.index - b.index : a.kind === 'exists' ? -1 : 1));
 }

@@ -10,8 +10,9 @@ import {
 } from '@waybill/core';
 import { isSamePeriod, isSameRule, NO_RULE, ruleCells, ruleOf, windowCell, windowOf } from '../limit-rows.ts';
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, keyOf } from './base.ts';
+import type { Base } from './base.ts';
 import { placeOf } from './columns.ts';
+import { keyOf } from './keys.ts';
 import type { Queryable } from './link/link.ts';
 import { fromRow, type Row } from './rows.ts';
 

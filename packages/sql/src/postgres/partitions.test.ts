@@ -1,7 +1,7 @@
 import { type Job, type Store, silentLogger } from '@waybill/core';
 import { jobIdAt, TEST_EPOCH, TestClock } from '@waybill/core/testing';
 import { expect, test } from 'vitest';
-import { openLink } from './link/link.ts';
+import { openLink } from './link/open-link.ts';
 import { addDays, daysOf } from './partitions.ts';
 import { postgresStore } from './store.ts';
 import { execute, postgresUrl, tempClient, tempSchema, tempStore } from './testing/server.ts';

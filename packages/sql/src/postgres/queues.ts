@@ -9,7 +9,8 @@ import {
 } from '@waybill/core';
 import { type RuleCells, ruleCells, ruleOf, windowOf } from '../limit-rows.ts';
 import { textArray } from './arrays.ts';
-import { type Base, keyOf } from './base.ts';
+import type { Base } from './base.ts';
+import { keyOf } from './keys.ts';
 
 export const queueStore = (base: Base): QueueStore => ({
   list: (tenant) => listQueues(base, tenant),

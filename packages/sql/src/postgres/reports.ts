@@ -12,8 +12,9 @@ import {
 } from '@waybill/core';
 import { encodeEvent, newestAt } from '../event-codec.ts';
 import { jsonLines, plainArray, textArray } from './arrays.ts';
-import { type Base, keyOf } from './base.ts';
+import type { Base } from './base.ts';
 import { get } from './get.ts';
+import { keyOf } from './keys.ts';
 import type { Queryable } from './link/link.ts';
 import { isId } from './rows.ts';
 

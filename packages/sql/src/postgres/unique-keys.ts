@@ -1,5 +1,6 @@
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, keyOf } from './base.ts';
+import type { Base } from './base.ts';
+import { keyOf } from './keys.ts';
 import type { Queryable } from './link/link.ts';
 
 export interface UniqueName {

@@ -1,10 +1,11 @@
 import type { InsertGroup, Job, StoreWithin, Transaction } from '@waybill/core';
 import { applyInside } from './apply.ts';
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, keyOf } from './base.ts';
+import type { Base } from './base.ts';
 import { payloadOf } from './bell.ts';
 import { get } from './get.ts';
 import { insertGuarded } from './insert-guarded.ts';
+import { keyOf } from './keys.ts';
 import { linkWithin } from './link/within.ts';
 import { replacedBy } from './open-bundles.ts';
 import { isId } from './rows.ts';

@@ -12,8 +12,9 @@ import {
 import { readCursor, writeCursor } from '../cursor.ts';
 import { type WorkflowCells, workflowOf } from '../workflow-rows.ts';
 import { plainArray, textArray } from './arrays.ts';
-import { type Base, despiteRivals, keyOf } from './base.ts';
+import { type Base, despiteRivals } from './base.ts';
 import { insertInside } from './insert-guarded.ts';
+import { keyOf } from './keys.ts';
 import { fromRow, isId, type Row } from './rows.ts';
 
 export const workflowStore = (base: Base): WorkflowStore => ({

@@ -1,9 +1,11 @@
+import { workflowCells } from '../workflow-rows.ts';
 import { admit, isUnclaimed, noteLimit, type Shift } from './limits.ts';
 import type { GroupMessage, Input, InsertReply } from './protocol.ts';
 import { AT, type Row } from './rows.ts';
 import type { Session } from './session.ts';
 import { takeKey } from './unique.ts';
-import { enterWorkflow } from './workflows.ts';
+
+type Entry = NonNullable<GroupMessage['workflow']>;
 
 /** Carries the answer out of the savepoint that it ends. */
 class Conflict extends Error {
@@ -107,6 +109,13 @@ function existing({ sql }: Session, rows: readonly Row[], from: number): InsertR
 function repeated({ sql }: Session, row: Row, index: number): InsertReply | null {
   const found = sql['job-by-idempotency-key'].get(row[AT.tenant], row[AT.idempotencyKey]);
   return found ? { status: 'repeated', index, row: found } : null;
+}
+
+/** Makes the workflow of a group, or counts further nodes of one; false when that one does not run. */
+function enterWorkflow({ sql }: Session, tenant: string, workflow: Entry, nodes: number): boolean {
+  if ('join' in workflow) return sql['workflow-join'].run(tenant, workflow.join, nodes).changes !== 0;
+  sql['workflow-create'].run(...workflowCells(workflow.create));
+  return true;
 }
 
 /** A job arrives parked; should one bring a slot with it, the counts are true all the same. */

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { bindsByPosition, prepareForOlderNode } from './older-node.ts';
-import type { Cell, Row } from './rows.ts';
+import { prepare, type Query } from './prepare.ts';
 
 export const QUERY_NAMES = [
   'admit',
@@ -89,13 +88,6 @@ export const QUERY_NAMES = [
 
 export type QueryName = (typeof QUERY_NAMES)[number];
 
-/** A prepared statement whose rows are arrays: cheaper to make and to send to another thread than objects. */
-export interface Query {
-  run(...parameters: Cell[]): { changes: number | bigint };
-  get<T extends Cell[] = Row>(...parameters: Cell[]): T | undefined;
-  all<T extends Cell[] = Row>(...parameters: Cell[]): T[];
-}
-
 export type Queries = Readonly<Record<QueryName, Query>>;
 
 /** The path goes through the package's root, so that it is the same from `src` and from `dist`. */
@@ -105,11 +97,4 @@ export function readQuery(name: QueryName): string {
 
 export function prepareAll(db: DatabaseSync): Queries {
   return Object.fromEntries(QUERY_NAMES.map((name) => [name, prepare(db, readQuery(name))])) as Queries;
-}
-
-export function prepare(db: DatabaseSync, text: string): Query {
-  if (!bindsByPosition(db)) return prepareForOlderNode(db, text);
-  const statement = db.prepare(text);
-  statement.setReturnArrays(true);
-  return statement as unknown as Query;
 }

@@ -1,7 +1,8 @@
 import type { JobFilter } from '@waybill/core';
 import { readCursor, writeCursor } from '../cursor.ts';
+import { prepare, type Query } from './prepare.ts';
 import type { Input, Output } from './protocol.ts';
-import { prepare, type Query, type QueryName, readQuery } from './queries.ts';
+import { type QueryName, readQuery } from './queries.ts';
 import { AT, type Cell, type Row } from './rows.ts';
 import type { Session } from './session.ts';
 import { DEAD, READY, SOURCES, type Source, WORKFLOW } from './sources.ts';

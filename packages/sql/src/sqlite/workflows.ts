@@ -1,19 +1,10 @@
-import type { InsertGroup, JobState, Json, ParentResult, WorkflowRecord } from '@waybill/core';
+import type { JobState, Json, ParentResult, WorkflowRecord } from '@waybill/core';
 import { readCursor, writeCursor } from '../cursor.ts';
-import { type WorkflowCells, workflowCells, workflowOf } from '../workflow-rows.ts';
+import { type WorkflowCells, workflowOf } from '../workflow-rows.ts';
 import { insertGroup } from './insert.ts';
 import type { Input, Output } from './protocol.ts';
 import { AT, type Row } from './rows.ts';
 import type { Session } from './session.ts';
-
-type Entry = NonNullable<InsertGroup['workflow']>;
-
-/** Makes the workflow of a group, or counts further nodes of one; false when that one does not run. */
-export function enterWorkflow({ sql }: Session, tenant: string, workflow: Entry, nodes: number): boolean {
-  if ('join' in workflow) return sql['workflow-join'].run(tenant, workflow.join, nodes).changes !== 0;
-  sql['workflow-create'].run(...workflowCells(workflow.create));
-  return true;
-}
 
 export function getWorkflow({ sql }: Session, { tenant, id }: Input<'getWorkflow'>): WorkflowRecord | null {
   const found = sql['workflow-get'].get<WorkflowCells>(tenant, id);

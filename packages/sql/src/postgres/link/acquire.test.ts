@@ -2,7 +2,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { startProxy } from '../testing/proxy.ts';
 import { postgresUrl } from '../testing/server.ts';
-import { openLink } from './link.ts';
+import { openLink } from './open-link.ts';
 
 test('B5: a server that does not answer a new connection of a shared pool is away, not the pool in use', async () => {
   const proxy = await startProxy(await postgresUrl());

@@ -3,8 +3,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startPooler } from '../testing/pooler.ts';
 import { execute, postgresUrl, tempClient, tempSchema } from '../testing/server.ts';
 import { examinePostgres } from './doctor.ts';
-import { openLink, type PostgresOptions } from './link.ts';
 import { readMigrations } from './migration-files.ts';
+import { openLink } from './open-link.ts';
+import type { PostgresOptions } from './options.ts';
 
 /** A schema with all its tables. */
 async function migrated(): Promise<{ url: string; schema: string }> {

@@ -5,8 +5,8 @@ import { checkPrivileges, checkSchema } from './doctor/schema.ts';
 import { checkClock, checkConnections, checkVersion, checkWritable } from './doctor/server.ts';
 import { checkBloat, checkTransactions } from './doctor/tables.ts';
 import { errorOf } from './failures.ts';
-import { openLink } from './link.ts';
 import { schemaVersion } from './migrate.ts';
+import { openLink } from './open-link.ts';
 import type { PostgresOptions } from './options.ts';
 
 export type { Check } from './doctor/check.ts';

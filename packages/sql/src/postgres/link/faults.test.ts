@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { LogBook } from '../testing/log-book.ts';
 import { startProxy } from '../testing/proxy.ts';
 import { execute, postgresUrl, tempClient, tempLink, tempSchema, tempTable } from '../testing/server.ts';
-import { openLink } from './link.ts';
+import { openLink } from './open-link.ts';
 
 const SECRET = 'secret-of-tests';
 

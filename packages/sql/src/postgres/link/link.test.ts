@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { postgresUrl, tempLink, tempSchema } from '../testing/server.ts';
-import { openLink } from './link.ts';
+import { openLink } from './open-link.ts';
 
 test('rows come as arrays, int8 as number', async () => {
   const link = await tempLink({ migrate: false });

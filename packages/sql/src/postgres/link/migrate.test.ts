@@ -2,9 +2,9 @@ import { silentLogger } from '@waybill/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { LogBook } from '../testing/log-book.ts';
 import { execute, postgresUrl, tempClient, tempLink, tempSchema } from '../testing/server.ts';
-import { openLink } from './link.ts';
 import { migrate, pendingMigration, schemaVersion } from './migrate.ts';
 import { migration, readMigrations } from './migration-files.ts';
+import { openLink } from './open-link.ts';
 
 const FIRST = migration('0001_first.sql', 'create table {schema}.t (n int); select pg_sleep(0.1);');
 const SECOND = migration('0002_second.sql', 'insert into {schema}.t values (2);');

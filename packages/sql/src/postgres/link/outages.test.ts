@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../testing/embedded.ts';
 import { LogBook } from '../testing/log-book.ts';
 import { tempClient, tempLink, tempTable } from '../testing/server.ts';
-import { openLink } from './link.ts';
+import { openLink } from './open-link.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { type Store, silentLogger } from '@waybill/core';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { type Link, openLink, type PostgresOptions } from '../link/link.ts';
+import type { Link } from '../link/link.ts';
+import { openLink } from '../link/open-link.ts';
+import type { PostgresOptions } from '../link/options.ts';
 import { type PostgresServer, startPostgres } from './embedded.ts';
 import { sharedAddress } from './shared-server.ts';
 

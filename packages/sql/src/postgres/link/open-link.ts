@@ -1,0 +1,198 @@
+import { type Clock, type Logger, Places, type WakeListener, WaybillError } from '@waybill/core';
+import type { Pool, PoolClient } from 'pg';
+import { Connections, type Queryable } from './connections.ts';
+import { loadDriver, typesOf } from './driver.ts';
+import { errorOf, faultOf, plain } from './failures.ts';
+import type { Link, TransactionOptions } from './link.ts';
+import { Listener } from './listener.ts';
+import { migrate } from './migrate.ts';
+import { channelOf, fillIn } from './names.ts';
+import { checkSchema, DEFAULTS, listenConfig, type PostgresOptions, poolConfig, serverOf } from './options.ts';
+import { Outages } from './outages.ts';
+import { Patience } from './patience.ts';
+import { ServerClock } from './server-clock.ts';
+
+export async function openLink(options: PostgresOptions): Promise<Link> {
+  const settings = { ...DEFAULTS, ...options };
+  const schema = checkSchema(settings.schema);
+  const driver = await loadDriver();
+  const pool = options.pool ?? new driver.Pool(poolConfig(options));
+  const sharedTimeoutMs = options.pool ? settings.connectTimeoutMs : null;
+  const connections = new Connections(pool, typesOf(driver), settings.queryTimeoutMs, sharedTimeoutMs);
+  const listener = (onWake: WakeListener): Listener | null =>
+    settings.listen
+      ? new Listener({
+          connect: () => new driver.Client(listenConfig(options)),
+          channel: channelOf(schema),
+          queryTimeoutMs: settings.queryTimeoutMs,
+          logger: settings.logger,
+          onWake,
+        })
+      : null;
+  const link = new PostgresLink({
+    ...settings,
+    schema,
+    pool,
+    connections,
+    listener,
+    server: serverOf(options),
+    ownsPool: options.pool === undefined,
+  });
+  try {
+    await link.open(settings.migrate);
+    return link;
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  schema: string;
+  pool: Pool;
+  connections: Connections;
+  listener: (onWake: WakeListener) => Listener | null;
+  logger: Logger;
+  /** For messages. */
+  server: string;
+  patienceMs: number;
+  clock?: Clock;
+  ownsPool: boolean;
+}
+
+class PostgresLink implements Link {
+  readonly schema: string;
+  readonly clock: Clock;
+  readonly #parts: Parts;
+  readonly #outages: Outages;
+  readonly #listener: Listener | null;
+  readonly #listeners = new Set<WakeListener>();
+  readonly #closing = new AbortController();
+  readonly #serverClock: ServerClock | null;
+  readonly #calls = new Places<Promise<unknown>>();
+  #closed: Promise<void> | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.schema = parts.schema;
+    this.#serverClock = parts.clock ? null : new ServerClock(() => this.#askTime());
+    // Another server may have taken over, with a clock of its own.
+    this.#outages = new Outages(parts.logger, () => this.#serverClock?.measureSoon(), parts.server);
+    this.clock = parts.clock ?? this.#serverClock!;
+    this.#listener = parts.listener((queues) => this.wake(queues));
+    parts.pool.on('error', this.#idleConnectionLost);
+  }
+
+  async open(isToMigrate: boolean): Promise<void> {
+    if (isToMigrate) await migrate(this, this.#parts.logger);
+    await this.#serverClock?.start();
+  }
+
+  sql(text: string): string {
+    return fillIn(text, this.schema);
+  }
+
+  prepare(texts: readonly string[]): Promise<void> {
+    return this.#patiently((client) => this.#parts.connections.prepare(client, texts));
+  }
+
+  query<R extends unknown[]>(text: string, values?: readonly unknown[]): Promise<R[]> {
+    const { connections } = this.#parts;
+    return this.#patiently((client) => connections.query<R>(client, text, values));
+  }
+
+  async queryIfFree(text: string, values?: readonly unknown[]): Promise<boolean> {
+    if (!this.#parts.connections.hasFree()) return false;
+    // Asks the pool before anything else runs in this turn, so the connection is still free.
+    await this.query(text, values);
+    return true;
+  }
+
+  transaction<T>(work: (tx: Queryable) => Promise<T>, { timeoutMs }: TransactionOptions = {}): Promise<T> {
+    const { connections } = this.#parts;
+    return this.#patiently((client) => connections.transaction(client, work, timeoutMs));
+  }
+
+  onWake(listener: WakeListener): () => void {
+    // Wrapped, so that the same function may subscribe twice.
+    const own: WakeListener = (queues) => listener(queues);
+    this.#listeners.add(own);
+    this.#listener?.start();
+    return () => this.#listeners.delete(own);
+  }
+
+  wake(queues?: readonly string[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(queues);
+      } catch (error) {
+        this.#parts.logger.error({ error }, 'A listener of the PostgreSQL store failed.');
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAwake();
+    return this.#closed;
+  }
+
+  /** Idle connections keep no process alive, so it would end in the middle of waiting for them to close. */
+  async #closeAwake(): Promise<void> {
+    const awake = setInterval(() => {}, 1_000);
+    try {
+      await this.#close();
+    } finally {
+      clearInterval(awake);
+    }
+  }
+
+  /** Calls under way are waited for; those that wait for a server that is away are given up. */
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    this.#serverClock?.stop();
+    await this.#listener?.close();
+    await Promise.allSettled(this.#calls.all());
+    const { pool, connections, ownsPool } = this.#parts;
+    // Our own pool keeps its listeners: its last connections may break while they are being closed.
+    if (ownsPool) return pool.end();
+    pool.off('error', this.#idleConnectionLost);
+    connections.leave();
+  }
+
+  async #patiently<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    if (this.#closing.signal.aborted) throw new WaybillError('unavailable', 'The store is closed.');
+    const call = this.#repeat(work, new Patience(this.#parts.patienceMs, this.#closing.signal));
+    const place = this.#calls.add(call);
+    try {
+      return await call;
+    } finally {
+      this.#calls.take(place);
+    }
+  }
+
+  async #repeat<T>(work: (client: PoolClient) => Promise<T>, patience: Patience): Promise<T> {
+    const { connections, server } = this.#parts;
+    for (;;) {
+      try {
+        const result = await connections.use(work);
+        this.#outages.succeeded();
+        return result;
+      } catch (error) {
+        const { kind } = faultOf(error);
+        if (kind === undefined) throw errorOf(error, server);
+        this.#outages.failed(kind, error);
+        if (!(await patience.wait())) throw errorOf(error, server);
+      }
+    }
+  }
+
+  async #askTime(): Promise<number> {
+    const [row] = await this.query<[number]>('select extract(epoch from clock_timestamp())::float8 * 1000');
+    return row![0];
+  }
+
+  /** The pool replaces it by itself; whoever needs the server next learns whether it is away. */
+  readonly #idleConnectionLost = (error: Error): void => {
+    this.#parts.logger.debug({ cause: plain(error) }, 'An idle connection to PostgreSQL was lost.');
+  };
+}
