@@ -1,10 +1,13 @@
 import { type Clock, systemClock, type Waybill } from '@waybill/core';
 import type { Io } from './io.ts';
-import { blobsIn, transportIn } from './serve-options.ts';
 import { type Opening, openWaybill } from './store-address.ts';
 import { type Style, styleFor } from './style.ts';
 
 const DEFAULT_STORE = 'sqlite:./waybill.db';
+
+export const transportIn = (env: Io['env']): string => env['WAYBILL_TRANSPORT'] || 'poll';
+
+export const blobsIn = (env: Io['env']): string | undefined => env['WAYBILL_BLOBS'] || undefined;
 
 /** What a command works with, made for one call of it. */
 export class Context {

@@ -1,6 +1,6 @@
 import { WaybillError } from '@waybill/core';
 import type { Options, Values } from './command.ts';
-import type { Context } from './context.ts';
+import { blobsIn, type Context, transportIn } from './context.ts';
 
 export interface ServeOptions {
   store: string;
@@ -74,10 +74,6 @@ export function readServeOptions(
 
 /** Separated by commas, as everywhere in the command. */
 const namesIn = (text: string): string[] => text.split(',').flatMap((name) => name.trim() || []);
-
-export const transportIn = (env: Context['io']['env']): string => env['WAYBILL_TRANSPORT'] || 'poll';
-
-export const blobsIn = (env: Context['io']['env']): string | undefined => env['WAYBILL_BLOBS'] || undefined;
 
 export function readPort(text: string): number {
   const port = Number(text);

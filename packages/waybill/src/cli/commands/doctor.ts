@@ -1,6 +1,7 @@
 import { type Check, checkNode, checkStore, checkTransport } from '../checks/index.ts';
 import { command } from '../command.ts';
-import { TRANSPORT, transportIn } from '../serve-options.ts';
+import { transportIn } from '../context.ts';
+import { TRANSPORT } from '../serve-options.ts';
 import { isRemote } from '../store-address.ts';
 
 const RANK = ['ok', 'warn', 'fail'] as const;

@@ -1,8 +1,9 @@
 import { silentLogger, WaybillError } from '@waybill/core';
 import { command } from '../command.ts';
+import { blobsIn } from '../context.ts';
 import { loadTasks } from '../load-tasks.ts';
 import { readInteger, readList, readSpan } from '../read-value.ts';
-import { BLOBS, blobsIn, TRANSPORT } from '../serve-options.ts';
+import { BLOBS, TRANSPORT } from '../serve-options.ts';
 
 /** `waybill work`: a worker without a line of code around it. Logs go to stderr as JSON. */
 export const work = command({
