@@ -1,6 +1,10 @@
-// Keeps the direction of dependencies and the size of files. Prints every breach and exits 1 if there is one.
+// Keeps the direction of dependencies, the size of files, and what layers/ says: no import cycles, no detour to a store.
+// Prints every breach and exits 1 if there is one.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { checkCycles } from './layers/cycles.mjs';
+import { isTest, sourcesOf } from './layers/sources.mjs';
+import { checkStoreRules } from './layers/store-rules.mjs';
 
 /** Which packages of ours a package may import. Only `waybill`, examples, bench and tests name a concrete store. */
 const PACKAGES = {
@@ -21,17 +25,8 @@ const CORE_FOLDERS = {
 
 const MAX_LINES = 400;
 const VAGUE = /(^|\/)(utils?|common|helpers?|misc|types)(\/|\.ts$)/;
-const IMPORT = /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*)'([^']+)'/g;
 
 const problems = [];
-const isTest = (file) => /\.test\.ts$|\/test\/|\/testing\//.test(file);
-
-function filesOf(folder) {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && /\.(ts|mjs|js)$/.test(entry.name))
-    .map((entry) => path.join(entry.parentPath, entry.name));
-}
 
 function checkImport(name, file, specifier, dependencies) {
   const tell = (why) => problems.push(`${file}: imports '${specifier}', ${why}`);
@@ -74,15 +69,18 @@ for (const name of readdirSync('packages')) {
     if (!/^\d/.test(range))
       problems.push(`packages/${name}/package.json: '${dependency}' must have an exact version, not '${range}'`);
   }
-  for (const file of filesOf(`packages/${name}`).filter((one) => !/\/(dist|node_modules)\//.test(one))) {
-    const text = readFileSync(file, 'utf8');
+  const sources = sourcesOf(`packages/${name}`);
+  problems.push(...checkCycles(sources));
+  for (const source of sources) {
+    const { file, text, imports } = source;
     const lines = text.split('\n').length - 1;
     if (lines > MAX_LINES) problems.push(`${file}: has ${lines} lines, more than ${MAX_LINES}`);
     if (VAGUE.test(file)) problems.push(`${file}: has a name that says nothing`);
-    for (const [, specifier] of text.matchAll(IMPORT)) checkImport(name, file, specifier, dependencies);
+    for (const specifier of imports) checkImport(name, file, specifier, dependencies);
+    problems.push(...checkStoreRules(source));
   }
 }
 
 for (const problem of problems) console.error(problem);
-console.log(problems.length === 0 ? 'Layers and file sizes are in order.' : `${problems.length} problems.`);
+console.log(problems.length === 0 ? 'Layers, imports and file sizes are in order.' : `${problems.length} problems.`);
 process.exit(problems.length === 0 ? 0 : 1);
