@@ -70,7 +70,9 @@ export function testEvents(open: OpenBench): void {
       const is = (test: (event: JobEvent) => boolean) => whole.filter(test);
       for (const limit of [1, 2, 100]) {
         expect(await plainLog(bench, { tenant: 'acme' }, { limit })).toEqual(is((e) => e.tenant === 'acme'));
-        expect(await plainLog(bench, { types: ['job.started'] }, { limit })).toEqual(is((e) => e.type === 'job.started'));
+        expect(await plainLog(bench, { types: ['job.started'] }, { limit })).toEqual(
+          is((e) => e.type === 'job.started'),
+        );
         expect(await plainLog(bench, { queues: ['a'] }, { limit })).toEqual(is((e) => e.queue === 'a'));
         expect(await plainLog(bench, { jobIds: [b.id, c.id] }, { limit })).toEqual(is((e) => e.jobId !== a.id));
         const both = is((e) => e.tenant === '' && e.queue === 'a' && e.type === 'job.failed');
