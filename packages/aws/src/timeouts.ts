@@ -24,10 +24,15 @@ export type Timeouts = Required<ClientTimeouts>;
  */
 const DEFAULTS: Timeouts = { connectMs: 2_000, requestMs: 4_000, callMs: 10_000 };
 
+/** Node's timers take no more, and fire at once where they are given more. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 export function timeoutsOf(told: ClientTimeouts = {}): Timeouts {
   const timeouts = { ...DEFAULTS, ...told };
   for (const [name, value] of Object.entries(timeouts)) {
-    if (!(value > 0)) throw invalidField(`timeouts.${name}`, 'must be a number of milliseconds above 0');
+    if (!(value > 0 && value <= LONGEST_MS)) {
+      throw invalidField(`timeouts.${name}`, `must be a number of milliseconds above 0 and up to ${LONGEST_MS}`);
+    }
   }
   if (timeouts.callMs < timeouts.requestMs) {
     throw invalidField('timeouts.callMs', `must be at least requestMs, which is ${timeouts.requestMs}`);

@@ -49,6 +49,14 @@ test('D2: what producers put into a message cannot steer a terminal or make up l
   expect(lines[0]).toBe('2030-01-01T00:00:00.000Z WARN  waybill: one 2030 ERROR two ]0;x  task=a [2J');
 });
 
+test('D2: what is counted as left out cannot steer a terminal either', () => {
+  const { lines, time, logger } = book();
+  for (let n = 0; n < 12; n += 1) logger.warn({ task: 'a.b' }, 'no\u001b[2J\nERROR forged');
+  time.now += 2_000;
+  logger.warn({ task: 'a.b' }, 'later');
+  expect(lines.find((line) => line.includes('left out'))).toContain('2 more lines left out like: no [2J ERROR forged');
+});
+
 test('D2: a flood is cut short by task and in all, and what was left out is counted', () => {
   const { lines, time, logger } = book();
   for (let job = 0; job < 1_000; job += 1) logger.warn({ task: 'a.b' }, `Job ${job} failed.`);

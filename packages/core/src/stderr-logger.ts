@@ -24,7 +24,7 @@ export function lineLogger({ write, now }: Parts = PARTS): Logger {
   const entry = (level: string, text: string) => write(`${new Date(now()).toISOString()} ${level} waybill: ${text}`);
   const budget = new LineBudget({
     now,
-    onLeftOut: (count, like) => entry('WARN ', `${count} more lines left out like: ${like}`),
+    onLeftOut: (count, like) => entry('WARN ', plain(`${count} more lines left out like: ${like}`)),
   });
   const at = (level: string) => (fields: object, message: string) => {
     const { task } = fields as { task?: unknown };

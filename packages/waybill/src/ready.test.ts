@@ -34,8 +34,8 @@ test.skipIf(!canRun)(
     proxy.mode = 'swallow';
     const [swallowed, asked] = [proxy.swallows(), ready()];
     await swallowed;
-    await clock.advance(5_000);
-    const reason = 'dynamodb did not answer within 5 seconds.';
+    await clock.advance(6_000);
+    const reason = 'dynamodb did not answer within 6 seconds.';
     expect(await answered(asked, HANGS_MS)).toEqual({ status: 503, body: { status: 'unavailable', reason } });
   },
   90_000,

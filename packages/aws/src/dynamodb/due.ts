@@ -33,17 +33,24 @@ export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnsw
   const [rung, later] = await Promise.all([ringing(base, now, limit), nextAlarm(base, now)]);
   const admitted: Job[] = [];
   const unreadable: UnreadableRow[] = [];
+  /** One that is damaged, or that others keep changing, holds up no other. */
+  const isolated = async (name: Omit<UnreadableRow, 'cause'>, work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work();
+    } catch (cause) {
+      if (cause instanceof WaybillError && cause.code === 'unavailable') throw cause;
+      unreadable.push({ ...name, cause });
+    }
+  };
   for (const entry of rung.filter((one) => kindOf(one) === 'L')) {
     const [tenant, key] = partsOf(keyOf(entry).pk) as [string, string];
-    try {
+    await isolated({ kind: 'limit', tenant, id: key }, async () => {
       admitted.push(...(await admit(base, { tenant, key })));
-    } catch (cause) {
-      if (cause instanceof WaybillError && cause.retryable) throw cause;
-      unreadable.push({ kind: 'limit', tenant, id: key, cause });
-    }
+    });
   }
   for (const entry of rung.filter((one) => kindOf(one) === 'B')) {
-    await finishBatch(base, partsOf(keyOf(entry).pk)[0]!);
+    const [id] = partsOf(keyOf(entry).pk) as [string];
+    await isolated({ kind: 'batch', tenant: '', id }, () => finishBatch(base, id));
   }
   const [jobs, crons] = await Promise.all([dueJobs(base, rung, now, limit), dueCrons(base, rung, now, limit)]);
   const moments = [jobs.next, crons.next, later].filter((moment) => moment !== null);

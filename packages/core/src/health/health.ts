@@ -5,7 +5,7 @@ import type { Transport } from '../transport/transport.ts';
 import type { Health, MaintenanceHealth, Pulse } from '../waybill.ts';
 
 /** A part that has not answered by then is unhealthy: load balancers give up on a check that takes longer. */
-const ANSWER_WITHIN_MS = 5_000;
+const ANSWER_WITHIN_MS = 6_000;
 
 /**
  * Asks the store, and what carries the hints, for a sign of life. Never throws: a check that fails is an answer. Never

@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts';
 
 /** Something that the sweep looks after. */
 export interface Item {
-  kind: 'job' | 'cron' | 'limit';
+  kind: 'job' | 'cron' | 'limit' | 'batch';
   tenant: string;
   /** Id of a job, name of a cron, key of a limit. */
   id: string;

@@ -230,6 +230,24 @@ test('A1: a cron that was repaired is tried at once, and one that was removed is
   expect((await waybill.health()).status).toBe('ok');
 });
 
+test('A1: rows that are due for nothing are put off, however many they are', async () => {
+  const engine = testEngine();
+  const { waybill, clock, store } = engine;
+  const ids = await Promise.all(Array.from({ length: 600 }, () => engine.enqueue({ scheduled_at: '+P1D' })));
+  const rows = (await store.get(ids.map((id) => ({ tenant: '', id })))).filter((row) => row !== null);
+  // Somebody has moved their alarms by hand.
+  const changes = rows.map((job) => ({
+    expect: { by: 'version', version: job.version, nextAt: job.nextAt, holdsSlot: false } as const,
+    job: { ...job, nextAt: clock.now() },
+    events: [],
+  }));
+  await store.apply(changes);
+  const before = store.calls('due');
+  await expectOthersToGoOn(engine);
+  expect(store.calls('due') - before).toBeLessThan(200);
+  expect((await waybill.health()).maintenance).toMatchObject({ status: 'failing', failing: 600 });
+});
+
 test('A15: leases that are held back after a clock jump do not make the sweep spin', async () => {
   const engine = testEngine();
   const { waybill, clock, store } = engine;

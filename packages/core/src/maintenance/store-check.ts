@@ -30,7 +30,6 @@ export class StoreCheck {
       throw error;
     });
     if (!(error instanceof WaybillError && error.retryable) || error instanceof PayloadError) return;
-    if (error.code === 'resource_exhausted') throw error;
     if (items > 1) return;
     this.#doubtful ??= error;
     this.#inARow += 1;

@@ -88,7 +88,7 @@ export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<Sw
     unclaimed,
     failed,
     nextAt: answer.nextAt,
-    more: ready.length >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0,
+    more: ticked.length >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0,
   };
 }
 
@@ -138,6 +138,8 @@ async function tickAll(parts: Sweep, jobs: readonly Job[], now: number): Promise
     try {
       const after = transition(job, { do: 'tick' }, now);
       if (after) due.push({ job, change: changeOf(job, seen(job), after) });
+      // A node was advanced before; anything else is due for nothing, and would come up again in every sweep.
+      else if (!job.advancePending) failures.push({ item: itemOf(job), error: notDue(job), job });
     } catch (error) {
       failures.push({ item: itemOf(job), error, job });
     }
@@ -186,6 +188,9 @@ const isShared =
     await check.failed(error, items.length);
     return false;
   };
+
+const notDue = ({ state }: Job): WaybillError =>
+  new WaybillError('internal', `The row is due, but nothing is to be done for a job that is ${state}.`);
 
 const unreadable = (cause: unknown): WaybillError =>
   new WaybillError('internal', 'The row cannot be read: it is damaged, or a newer version wrote it.', { cause });

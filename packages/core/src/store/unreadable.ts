@@ -1,8 +1,9 @@
 /** A row whose columns are damaged: a person wrote to the database by hand, or a newer version did. */
 export interface UnreadableRow {
-  kind: 'job' | 'cron' | 'limit';
+  /** `batch`: a large insert that was committed and whose rows are still being put in their places. */
+  kind: 'job' | 'cron' | 'limit' | 'batch';
   tenant: string;
-  /** Id of the job, name of the cron, key of the limit. */
+  /** Id of the job or batch, name of the cron, key of the limit. */
   id: string;
   cause: unknown;
 }
