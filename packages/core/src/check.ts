@@ -36,6 +36,18 @@ export function checkJson(root: unknown): void {
   }
 }
 
+/** Neither control characters nor halves of characters, which databases refuse, nor what ends a line. */
+const PRINTABLE = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+$/u;
+const MAX_PRINTABLE_BYTES = 512;
+
+/** Refuses a name that is empty, too long for a key of any store, or not printable. */
+export function checkPrintable(field: string, value: string): void {
+  if (Buffer.byteLength(value) > MAX_PRINTABLE_BYTES) {
+    throw invalidField(field, `must have at most ${MAX_PRINTABLE_BYTES} bytes.`, { max: MAX_PRINTABLE_BYTES });
+  }
+  if (!PRINTABLE.test(value)) throw invalidField(field, 'must be printable text of one line, and not empty.');
+}
+
 /** Reads typed fields out of unknown JSON; every refusal names the field as the caller wrote it. */
 export class Fields {
   readonly #object: JsonObject;

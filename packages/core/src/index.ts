@@ -37,7 +37,7 @@ export type * from './waybill.ts';
 export type * from './blobs/blob-store.ts';
 export { folderBlobStore } from './blobs/folder-blob-store.ts';
 export type { BlobOptions } from './blobs/offloaded-store.ts';
-export { checkJson, Fields, isObject } from './check.ts';
+export { checkJson, checkPrintable, Fields, isObject } from './check.ts';
 export { closest, didYouMean } from './closest.ts';
 export { type ApartOptions, apart } from './commit/apart.ts';
 export { GroupCommit, type GroupCommitOptions } from './commit/group-commit.ts';
@@ -72,6 +72,16 @@ export type * from './store/extend.ts';
 export { eventMatches, jobMatches } from './store/filters.ts';
 export type * from './store/insert.ts';
 export type * from './store/limits.ts';
+export {
+  type LockRow,
+  type LockStore,
+  type LockTable,
+  lockStore,
+  type ReleaseRequest,
+  type TakeAnswer,
+  type TakeRequest,
+  taken,
+} from './store/locks.ts';
 export type * from './store/prune.ts';
 export type * from './store/query.ts';
 export {
@@ -82,6 +92,31 @@ export {
   type QueueStats,
   type QueueStore,
 } from './store/queues.ts';
+export {
+  EXPIRED_KEPT_MS,
+  isLive,
+  nextVersion,
+  type RecordRow,
+  type RecordTable,
+  type RowPage,
+  type RowPut,
+  type RowPutAnswer,
+  type RowQuery,
+  recordStore,
+} from './store/record-table.ts';
+export {
+  MAX_RECORD_BYTES,
+  type PutAnswer,
+  type PutRecord,
+  type RecordKey,
+  type RecordPage,
+  type RecordQuery,
+  type RecordStore,
+  type RemoveAnswer,
+  type StoredRecord,
+  SYSTEM_TENANT,
+  type UnreadableRecord,
+} from './store/records.ts';
 export type * from './store/reports.ts';
 export type * from './store/store.ts';
 export type { Transaction } from './store/transaction.ts';

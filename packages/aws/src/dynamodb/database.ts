@@ -146,11 +146,16 @@ export class Database {
     }
   }
 
-  /** The same for items that others replace as a whole: they carry who wrote them. Answers whether it went in. */
-  async writeOnce(write: Write): Promise<boolean> {
+  /** The same for items that others replace as a whole: they carry who wrote them. */
+  async tryOnce(write: Write): Promise<Written> {
     const w = randomBytes(6).toString('base64url');
     const written = await this.write(signed(write, w));
-    return written.ok || written.old?.['w'] === w;
+    return !written.ok && written.old?.['w'] === w ? { ok: true, item: written.old } : written;
+  }
+
+  /** Answers whether it went in. */
+  async writeOnce(write: Write): Promise<boolean> {
+    return (await this.tryOnce(write)).ok;
   }
 
   async #send(write: Write): Promise<Item | undefined> {

@@ -14,6 +14,8 @@ import { type Item, type Key, keyOf } from './items.ts';
  *   L#tenant#key      L, P#rank#job a limit, and the jobs that wait for it
  *   U#.., I#.., C#..  -             a unique key, an idempotency key, a claim
  *   B#batch           -             the commit of a staged group
+ *   R#tenant#kind     id            a record. The id is written as it is, so that ids sort by their bytes
+ *   M#name            -             a lock (mutual exclusion)
  *   LOG               -             how far the log goes
  *   LOG#bucket        position      a segment of the log
  */
@@ -77,6 +79,13 @@ export const uniqueKey = (tenant: string, key: string): Key => alone(joined('U',
 export const idempotencyKey = (tenant: string, key: string): Key => alone(joined('I', tenant, key));
 export const claimKey = (tenant: string, claimId: string): Key => alone(joined('C', tenant, claimId));
 export const batchKey = (batch: string): Key => alone(joined('B', batch));
+
+export const recordsPk = (tenant: string, kind: string): string => joined('R', tenant, kind);
+export const recordKey = ({ tenant, kind, id }: { tenant: string; kind: string; id: string }): Key => ({
+  pk: recordsPk(tenant, kind),
+  sk: id,
+});
+export const lockKey = (name: string): Key => alone(joined('M', name));
 
 export const headKey: Key = alone('LOG');
 const SEGMENTS_PER_BUCKET = 100;

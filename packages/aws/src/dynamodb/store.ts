@@ -19,13 +19,17 @@ import {
   type JobKey,
   type JobQuery,
   type LimitStore,
+  type LockStore,
   type LoggedEvent,
+  lockStore,
   type OpeningQuery,
   type Page,
   type PruneAnswer,
   type QueueStore,
+  type RecordStore,
   type ReportStore,
   type Retention,
+  recordStore,
   type Store,
   type StoreCapabilities,
   type WakeListener,
@@ -46,12 +50,14 @@ import { count, list } from './list.ts';
 import { Locks } from './locks.ts';
 import { confirmedEvents, forgetOldSegments } from './log.ts';
 import { LogWriter } from './log-writer.ts';
+import { lockTable } from './named-locks.ts';
 import { openClient } from './open-client.ts';
 import { opensAt } from './opens-at.ts';
 import { ORPHANED_AFTER_MS, OrphanWatch } from './orphan-watch.ts';
 import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
 import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
+import { recordTable } from './records.ts';
 import { type DynamoOptions, mergeRetention, settingsOf } from './settings.ts';
 import { ensureTable } from './table.ts';
 import { tablePulse } from './table-pulse.ts';
@@ -101,6 +107,8 @@ export class DynamoStore implements Store {
   readonly reports: ReportStore;
   readonly workers: WorkerStore;
   readonly crons: CronStore;
+  readonly records: RecordStore;
+  readonly locks: LockStore;
   readonly #base: Base;
   readonly #close: () => void;
   readonly #pulse: Pulse;
@@ -118,6 +126,8 @@ export class DynamoStore implements Store {
     this.reports = reportStore(base);
     this.workers = workerStore(base);
     this.crons = cronStore(base);
+    this.records = recordStore(recordTable(base), this.clock);
+    this.locks = lockStore(lockTable(base), this.clock);
   }
 
   insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {

@@ -7,9 +7,11 @@ import type { EventLog } from './event-log.ts';
 import type { ExtendAnswer, ExtendRequest } from './extend.ts';
 import type { InsertAnswer, InsertGroup } from './insert.ts';
 import type { LimitStore } from './limits.ts';
+import type { LockStore } from './locks.ts';
 import type { PruneAnswer, PruneRequest, Retention } from './prune.ts';
 import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from './query.ts';
 import type { QueueStore } from './queues.ts';
+import type { RecordStore } from './records.ts';
 import type { ReportStore } from './reports.ts';
 import type { Transaction } from './transaction.ts';
 import type { WorkerStore } from './workers.ts';
@@ -88,6 +90,9 @@ export interface Store {
   readonly workflows: WorkflowStore;
   readonly workers: WorkerStore;
   readonly crons: CronStore;
+  /** Everything administrative is kept here, so that nothing of it needs a group of its own. */
+  readonly records: RecordStore;
+  readonly locks: LockStore;
 
   /** Only of stores that keep their rows where a caller may have a transaction of its own. */
   within?(transaction: Transaction): StoreWithin;

@@ -12,14 +12,14 @@ export interface UnreadableRow {
  * Decodes each row by itself, so that one that cannot be read does not hide the others. `isOwn` tells whether a failure is
  * the row's own; any other ends the call.
  */
-export function readEach<R, T>(
+export function readEach<R, T, const N extends object>(
   rows: readonly R[],
   decode: (row: R) => T,
-  nameOf: (row: R) => Omit<UnreadableRow, 'cause'>,
+  nameOf: (row: R) => N,
   isOwn: (error: unknown) => boolean = () => true,
-): { read: T[]; unreadable: UnreadableRow[] } {
+): { read: T[]; unreadable: (N & { cause: unknown })[] } {
   const read: T[] = [];
-  const unreadable: UnreadableRow[] = [];
+  const unreadable: (N & { cause: unknown })[] = [];
   for (const row of rows) {
     try {
       read.push(decode(row));

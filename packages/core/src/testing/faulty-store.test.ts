@@ -43,6 +43,8 @@ describe('faultyStore', () => {
       { method: 'workflows.meet', call: 1, when: 'before', error },
       { method: 'crons.put', call: 1, when: 'after', error },
       { method: 'workers.beat', call: 1, when: 'after', error },
+      { method: 'records.put', call: 1, when: 'after', error },
+      { method: 'locks.take', call: 1, when: 'before', error },
     ]);
     await expect(store.limits.set('', 'k', { concurrency: 4, rate: null }, 0)).rejects.toBe(error);
     expect(await store.limits.get('', 'k')).toMatchObject({ rule: { concurrency: 4 } });
@@ -54,6 +56,11 @@ describe('faultyStore', () => {
     expect(await store.crons.list('')).toMatchObject([{ name: 'nightly' }]);
     await expect(store.workers.beat({ tenant: '', id: 'w', activeJobs: 0, now: 0 })).rejects.toBe(error);
     expect(await store.workers.list('')).toHaveLength(1);
+    const key = { tenant: '', kind: 'note', id: 'n' };
+    await expect(store.records.put([{ ...key, value: {}, expected: 0 }])).rejects.toBe(error);
+    expect(await store.records.get([key])).toMatchObject([{ value: {} }]);
+    await expect(store.locks.take({ name: 'l', owner: 'a', leaseMs: 1 })).rejects.toBe(error);
+    expect(await store.locks.take({ name: 'l', owner: 'b', leaseMs: 1 })).toMatchObject({ status: 'held', fence: 1 });
     expect(store.calls('limits.get')).toBe(1);
   });
 

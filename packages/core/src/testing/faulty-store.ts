@@ -2,7 +2,7 @@ import type { Store } from '../store/store.ts';
 
 type Verbs<T> = { [K in keyof T]: T[K] extends (...args: never[]) => Promise<unknown> ? K : never }[keyof T] & string;
 
-type Group = 'events' | 'reports' | 'queues' | 'limits' | 'workflows' | 'workers' | 'crons';
+type Group = 'events' | 'reports' | 'queues' | 'limits' | 'workflows' | 'workers' | 'crons' | 'records' | 'locks';
 
 /** Every call that can fail, groups included: `insert`, `limits.set`, `events.read` .. */
 export type StoreMethod = Verbs<Required<Store>> | { [G in Group]: `${G}.${Verbs<Store[G]>}` }[Group];
@@ -38,7 +38,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       return answer;
     };
 
-  const { events, reports, queues, limits, workflows, workers, crons } = store;
+  const { events, reports, queues, limits, workflows, workers, crons, records, locks } = store;
   return {
     ...(store.within && { within: (transaction) => store.within!(transaction) }),
     capabilities: store.capabilities,
@@ -97,6 +97,16 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       beat: faulty('workers.beat', (beat) => workers.beat(beat)),
       direct: faulty('workers.direct', (tenant, id, directive) => workers.direct(tenant, id, directive)),
       list: faulty('workers.list', (tenant) => workers.list(tenant)),
+    },
+    records: {
+      get: faulty('records.get', (keys) => records.get(keys)),
+      put: faulty('records.put', (requests) => records.put(requests)),
+      list: faulty('records.list', (query) => records.list(query)),
+      remove: faulty('records.remove', (key, expected) => records.remove(key, expected)),
+    },
+    locks: {
+      take: faulty('locks.take', (request) => locks.take(request)),
+      release: faulty('locks.release', (request) => locks.release(request)),
     },
     onWake: (listener) => store.onWake(listener),
     ping: faulty('ping', () => store.ping()),

@@ -14,10 +14,12 @@ import { testInsertAndClaim } from './store/insert-and-claim.ts';
 import { testKeep } from './store/keep.ts';
 import { testLimits } from './store/limits.ts';
 import { testList } from './store/list.ts';
+import { testLocks } from './store/locks.ts';
 import { testPrune } from './store/prune.ts';
 import { testQueueLimits } from './store/queue-limits.ts';
 import { testQueues } from './store/queues.ts';
 import { testRates } from './store/rates.ts';
+import { testRecords } from './store/records.ts';
 import { testReports } from './store/reports.ts';
 import { testTenants } from './store/tenants.ts';
 import { testUnique } from './store/unique.ts';
@@ -50,6 +52,8 @@ const PARTS = [
   testWorkflowRecords,
   testCrons,
   testWorkers,
+  testRecords,
+  testLocks,
   testTenants,
   testWake,
 ];

@@ -1,4 +1,4 @@
-import type { PruneAnswer, PruneRequest } from '@waybill/core';
+import { EXPIRED_KEPT_MS, type PruneAnswer, type PruneRequest } from '@waybill/core';
 import { plainArray } from './arrays.ts';
 import type { Base } from './base.ts';
 import { dropDays } from './partitions.ts';
@@ -18,9 +18,13 @@ export async function prune(base: Base, request: PruneRequest, lagMs: number): P
   const [row] = await link.query<[number]>(sql['prune-jobs'], [...late, limit]);
   const removed = row![0];
   const workflows = await link.query(sql['prune-workflows'], [finishedBefore, Math.max(0, limit - removed)]);
-  const events = await pruneEvents(base, eventsBefore, Math.max(0, limit - removed - workflows.length));
+  const expiredBefore = link.clock.now() - EXPIRED_KEPT_MS;
+  const rest = Math.max(0, limit - removed - workflows.length);
+  const records = await link.query(sql['records-prune'], [expiredBefore, rest]);
+  const events = await pruneEvents(base, eventsBefore, rest - records.length);
   await link.query(sql['claims-forget'], [link.clock.now() - CLAIMS_KEPT_MS]);
-  const [left] = await link.query<[boolean]>(sql['prune-left'], [...late, eventsBefore, finishedBefore]);
+  const bounds = [...late, eventsBefore, finishedBefore, expiredBefore];
+  const [left] = await link.query<[boolean]>(sql['prune-left'], bounds);
   return { jobs: dropped + removed, events, more: left![0] };
 }
 

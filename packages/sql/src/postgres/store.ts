@@ -20,12 +20,16 @@ import {
   type JobKey,
   type JobQuery,
   type LimitStore,
+  type LockStore,
+  lockStore,
   type OpeningQuery,
   type Page,
   type PruneAnswer,
   type PruneRequest,
   type QueueStore,
+  type RecordStore,
   type ReportStore,
+  recordStore,
   type Store,
   type StoreCapabilities,
   type StoreWithin,
@@ -51,9 +55,11 @@ import { limitStore } from './limits.ts';
 import { openLink } from './link/open-link.ts';
 import type { PostgresOptions } from './link/options.ts';
 import { count, list } from './list.ts';
+import { lockTable } from './locks.ts';
 import { prune } from './prune.ts';
 import { readAll } from './queries.ts';
 import { opensAt, queueStore } from './queues.ts';
+import { recordTable } from './records.ts';
 import { reportStore } from './reports.ts';
 import { Upkeep } from './upkeep.ts';
 import { storeWithin } from './within.ts';
@@ -125,6 +131,8 @@ class PostgresStore implements Store {
   readonly workflows: WorkflowStore;
   readonly workers: WorkerStore;
   readonly crons: CronStore;
+  readonly records: RecordStore;
+  readonly locks: LockStore;
   readonly #base: Base;
   readonly #upkeep: Upkeep;
 
@@ -150,6 +158,8 @@ class PostgresStore implements Store {
     this.workflows = workflowStore(base);
     this.workers = workerStore(base);
     this.crons = cronStore(base);
+    this.records = recordStore(recordTable(base), this.clock);
+    this.locks = lockStore(lockTable(base), this.clock);
   }
 
   insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {

@@ -4,8 +4,10 @@ import type {
   CronStore,
   EventLog,
   LimitStore,
+  LockTable,
   NewJob,
   QueueStore,
+  RecordTable,
   ReportStore,
   WorkerStore,
   WorkflowStore,
@@ -66,6 +68,18 @@ export const cronStore = (link: ThreadLink, clock: Clock): CronStore => ({
       at: job ? newestAt([job]) : 0,
       now: clock.now(),
     }),
+});
+
+export const recordTable = (link: ThreadLink): RecordTable => ({
+  get: (keys, now) => link.call('getRecords', { keys, now }),
+  put: (requests, now) => link.call('putRecords', { requests, now }),
+  list: (query) => link.call('listRecords', query),
+  remove: (key, expected, now) => link.call('removeRecord', { key, expected, now }),
+});
+
+export const lockTable = (link: ThreadLink): LockTable => ({
+  take: (request) => link.call('takeLock', request),
+  release: (request) => link.call('releaseLock', request),
 });
 
 const alone = (job: NewJob) => groupMessage({ jobs: [job] });

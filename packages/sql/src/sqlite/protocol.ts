@@ -17,6 +17,7 @@ import type {
   JobQuery,
   LimitInfo,
   LimitRule,
+  LockTable,
   MoveRequest,
   OpeningQuery,
   Page,
@@ -27,8 +28,16 @@ import type {
   QueueInfo,
   QueueKeep,
   QueueStats,
+  RecordKey,
+  RecordRow,
+  RemoveAnswer,
   ReportAnswer,
   ReportRequest,
+  RowPage,
+  RowPut,
+  RowPutAnswer,
+  RowQuery,
+  TakeAnswer,
   UniqueClaim,
   WorkerBeat,
   WorkerDirective,
@@ -118,7 +127,7 @@ export interface Calls {
   apply(input: { changes: (ChangeMessage | EndMessage)[]; at: number; now: number }): ApplyReply[];
   extend(input: readonly ExtendRequest[]): ExtendAnswer[];
   due(input: DueQuery): Omit<DueAnswer, 'jobs' | 'admitted'> & { rows: Row[]; admitted: Row[] };
-  prune(input: PruneRequest): PruneAnswer;
+  prune(input: PruneRequest & { now: number }): PruneAnswer;
   readEvents(input: EventQuery): EventPage;
   endOfEvents(input: null): string;
   addReports(input: readonly ReportRequest[]): ReportAnswer[];
@@ -145,6 +154,12 @@ export interface Calls {
   beat(input: WorkerBeat): WorkerDirective;
   direct(input: { tenant: string; id: string; directive: WorkerDirective }): WorkerInfo | null;
   listWorkers(input: string): WorkerInfo[];
+  getRecords(input: { keys: readonly RecordKey[]; now: number }): (RecordRow | null)[];
+  putRecords(input: { requests: readonly RowPut[]; now: number }): RowPutAnswer[];
+  listRecords(input: RowQuery): RowPage;
+  removeRecord(input: { key: RecordKey; expected: number | null; now: number }): RemoveAnswer;
+  takeLock(input: Parameters<LockTable['take']>[0]): TakeAnswer;
+  releaseLock(input: Parameters<LockTable['release']>[0]): boolean;
   ping(input: null): null;
 }
 

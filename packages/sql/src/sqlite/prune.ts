@@ -1,14 +1,16 @@
 import type { PruneAnswer } from '@waybill/core';
 import type { Input } from './protocol.ts';
+import { expiredBefore, pruneRecords } from './records.ts';
 import type { Session } from './session.ts';
 
 export function prune(session: Session, request: Input<'prune'>): PruneAnswer {
-  const { finishedBefore, deadBefore, eventsBefore, limit } = request;
+  const { finishedBefore, deadBefore, eventsBefore, limit, now } = request;
   const finished = pruneJobs(session, 0, finishedBefore, limit);
   const jobs = finished + pruneJobs(session, 1, deadBefore, limit - finished);
   const workflows = Number(session.sql['prune-workflows'].run(finishedBefore, limit - jobs).changes);
-  const events = pruneEvents(session, eventsBefore, limit - jobs - workflows);
-  const left = session.sql['prune-left'].get<[number]>(finishedBefore, deadBefore, eventsBefore)!;
+  const records = pruneRecords(session, limit - jobs - workflows, now);
+  const events = pruneEvents(session, eventsBefore, limit - jobs - workflows - records);
+  const left = session.sql['prune-left'].get<[number]>(finishedBefore, deadBefore, eventsBefore, expiredBefore(now))!;
   return { jobs, events, more: left[0] === 1 };
 }
 

@@ -43,6 +43,8 @@ const HOT: [QueryName, string[]][] = [
   ['queue-first', ['SEARCH jobs USING INDEX jobs_ready (tenant=? AND queue=? AND rank>?)']],
   ['forget-edges', ['SEARCH edges USING INDEX edges_child (tenant=? AND child=?)']],
   ['workflow-list-in-state', ['SEARCH workflows USING INDEX workflows_state (tenant=? AND state=?)']],
+  ['record-get', ['SEARCH records USING INDEX sqlite_autoindex_records_1 (tenant=? AND kind=? AND id=?)']],
+  ['record-list', ['SEARCH records USING INDEX sqlite_autoindex_records_1 (tenant=? AND kind=? AND id>? AND id<?)']],
   ['unique-owner', ['SEARCH unique_keys USING PRIMARY KEY (tenant=? AND key=?)']],
 ];
 
@@ -54,6 +56,8 @@ const UNDER_AN_EXISTS: [QueryName, string][] = [
   ['children-free', 'SEARCH edges USING PRIMARY KEY (tenant=? AND parent=?)'],
   ['children-waiting', 'SEARCH edges USING PRIMARY KEY (tenant=? AND parent=?)'],
   ['parents', 'SEARCH edges USING COVERING INDEX edges_child (tenant=? AND child=?)'],
+  ['records-prune', 'SEARCH records USING INDEX records_expiring (expires_at<?)'],
+  ['prune-left', 'SEARCH records USING INDEX records_expiring (expires_at<?)'],
   ['due-after', 'SEARCH jobs USING COVERING INDEX jobs_due (next_at>?)'],
   ['due-after', 'SEARCH crons USING COVERING INDEX crons_due (next_at>?)'],
   ['due-after', 'SEARCH limits USING COVERING INDEX limits_due (next_at>?)'],

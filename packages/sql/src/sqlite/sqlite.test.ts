@@ -23,6 +23,8 @@ async function inFile(): Promise<StoreUnderTest> {
     // More than a number of JavaScript holds: the statement that reads it fails as a whole.
     job: ({ tenant, id }) => run(`update jobs set seq = 1 << 60 where tenant = ? and id = ?`, tenant, id),
     cron: ({ tenant, name }) => run(`update crons set template = '{' where tenant = ? and name = ?`, tenant, name),
+    record: ({ tenant, kind, id }) =>
+      run(`update records set value = '{' where tenant = ? and kind = ? and id = ?`, tenant, kind, id),
     limit: ({ tenant, key }) => run(`update limits set starts = '{' where tenant = ? and key = ?`, tenant, key),
   };
   return { store, clock, damage, close };

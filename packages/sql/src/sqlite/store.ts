@@ -22,14 +22,18 @@ import {
   type JobKey,
   type JobQuery,
   type LimitStore,
+  type LockStore,
   type Logger,
+  lockStore,
   type OpeningQuery,
   type Page,
   type PruneAnswer,
   type PruneRequest,
   type QueueStore,
+  type RecordStore,
   type ReportStore,
   readEach,
+  recordStore,
   type Store,
   type StoreCapabilities,
   stderrLogger,
@@ -40,7 +44,17 @@ import {
 } from '@waybill/core';
 import { newestAt } from '../event-codec.ts';
 import { applyAnswer, applyMessage, groupMessage, insertAnswer } from './messages.ts';
-import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
+import {
+  cronStore,
+  eventLog,
+  limitStore,
+  lockTable,
+  queueStore,
+  recordTable,
+  reportStore,
+  workerStore,
+  workflowStore,
+} from './parts.ts';
 import { IN_MEMORY } from './protocol.ts';
 import { fromRow } from './rows.ts';
 import { ThreadLink } from './thread-link.ts';
@@ -95,6 +109,8 @@ class SqliteStore implements Store {
   readonly workflows: WorkflowStore;
   readonly workers: WorkerStore;
   readonly crons: CronStore;
+  readonly records: RecordStore;
+  readonly locks: LockStore;
   readonly #link: ThreadLink;
 
   constructor(link: ThreadLink, clock: Clock, isShared: boolean) {
@@ -118,6 +134,8 @@ class SqliteStore implements Store {
     this.workflows = workflowStore(link);
     this.workers = workerStore(link);
     this.crons = cronStore(link, clock);
+    this.records = recordStore(recordTable(link), clock);
+    this.locks = lockStore(lockTable(link), clock);
   }
 
   async insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
@@ -187,7 +205,7 @@ class SqliteStore implements Store {
   }
 
   prune(request: PruneRequest): Promise<PruneAnswer> {
-    return this.#link.call('prune', request);
+    return this.#link.call('prune', { ...request, now: this.clock.now() });
   }
 
   onWake(listener: WakeListener): () => void {

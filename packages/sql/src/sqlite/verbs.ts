@@ -6,11 +6,13 @@ import { endOfEvents, readEvents } from './events.ts';
 import { extend } from './extend.ts';
 import { insert } from './insert.ts';
 import { getLimit, setLimit } from './limits.ts';
+import { releaseLock, takeLock } from './locks.ts';
 import type { Input, Output, Verb } from './protocol.ts';
 import { prune } from './prune.ts';
 import { opensAt } from './queue-gate.ts';
 import { listQueues, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
 import { count, get, list } from './read.ts';
+import { getRecords, listRecords, putRecords, removeRecord } from './records.ts';
 import { addReports, getProgress } from './reports.ts';
 import type { Session } from './session.ts';
 import { beat, direct, listWorkers } from './workers.ts';
@@ -55,6 +57,12 @@ export const VERBS: { readonly [V in Verb]: (session: Session, input: Input<V>) 
   beat,
   direct,
   listWorkers,
+  getRecords,
+  putRecords,
+  listRecords,
+  removeRecord,
+  takeLock,
+  releaseLock,
   ping: () => null,
 };
 
@@ -78,6 +86,8 @@ const READING: ReadonlySet<Verb> = new Set([
   'getCron',
   'listCrons',
   'listWorkers',
+  'getRecords',
+  'listRecords',
   'ping',
 ]);
 

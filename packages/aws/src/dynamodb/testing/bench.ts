@@ -6,7 +6,7 @@ import { sharedAddress } from '@waybill/sql/postgres/testing';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { hasJava, localClient, newAccessKey } from '../../testing/local-dynamo.ts';
 import type { Key } from '../items.ts';
-import { cronKey, jobKey, limitKey } from '../keys.ts';
+import { cronKey, jobKey, limitKey, recordKey } from '../keys.ts';
 import type { DynamoOptions } from '../settings.ts';
 import { type DynamoStore, dynamoStore } from '../store.ts';
 
@@ -56,6 +56,7 @@ export function useLocalDynamo() {
     const damage: Damage = {
       job: ({ tenant, id }) => spoil(jobKey(tenant, id), 'sp'),
       cron: ({ tenant, name }) => spoil(cronKey(tenant, name), 'te'),
+      record: (key) => spoil(recordKey(key), 'va'),
       limit: ({ tenant, key }) => spoil(limitKey(tenant, key), 'wi'),
     };
     return { store, clock, damage, close };

@@ -2,15 +2,19 @@ import { type Clock, systemClock } from '../../clock.ts';
 import { WaybillError } from '../../errors.ts';
 import type { ClaimRequest } from '../claim.ts';
 import type { InsertGroup } from '../insert.ts';
+import { lockStore } from '../locks.ts';
+import { recordStore } from '../record-table.ts';
 import type { Store, StoreCapabilities } from '../store.ts';
 import { apply, extend } from './apply.ts';
 import { claim, claimById } from './claim.ts';
 import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { endOfLog, readEvents } from './event-log.ts';
 import { insert } from './insert.ts';
+import { releaseLock, takeLock } from './locks.ts';
 import { prune } from './prune.ts';
 import { count, due, get, list } from './query.ts';
 import { listQueues, opensAt, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
+import { getRecords, listRecords, putRecords, removeRecord } from './records.ts';
 import { addReports, getProgress } from './reports.ts';
 import { getLimit, setLimit } from './slots.ts';
 import { MemoryState } from './state.ts';
@@ -91,6 +95,11 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): St
       remove: verb(removeCron),
       fire: verb(fireCron),
     },
+    records: recordStore(
+      { get: verb(getRecords), put: verb(putRecords), list: verb(listRecords), remove: verb(removeRecord) },
+      clock,
+    ),
+    locks: lockStore({ take: verb(takeLock), release: verb(releaseLock) }, clock),
     onWake: (listener) => {
       state.listeners.add(listener);
       return () => void state.listeners.delete(listener);

@@ -1,6 +1,7 @@
 import type { Job } from '../../job/job.ts';
 import { isFinished } from '../../job/job.ts';
 import type { PruneAnswer, PruneRequest } from '../prune.ts';
+import { pruneRecords } from './records.ts';
 import type { MemoryState } from './state.ts';
 
 export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
@@ -10,12 +11,14 @@ export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
   // An edge goes with its child only: a child whose parent failed must not start because that parent was forgotten.
   state.edges = state.edges.filter((edge) => state.get(edge.tenant, edge.child) !== undefined);
 
+  const records = pruneRecords(state, request.limit - jobs.length, state.clock.now());
+
   const oldEvents = state.log.filter(({ event }) => event.at < request.eventsBefore);
-  const events = new Set(oldEvents.slice(0, request.limit - jobs.length));
+  const events = new Set(oldEvents.slice(0, request.limit - jobs.length - records.removed));
   state.log = state.log.filter((entry) => !events.has(entry));
   for (const { position } of events) state.prunedPosition = Math.max(state.prunedPosition, position);
 
-  const more = oldJobs.length + oldEvents.length > jobs.length + events.size;
+  const more = records.more || oldJobs.length + oldEvents.length > jobs.length + events.size;
   return { jobs: jobs.length, events: events.size, more };
 }
 

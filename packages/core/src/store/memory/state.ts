@@ -6,7 +6,9 @@ import type { LimitRule } from '../../limits/limit.ts';
 import type { Window } from '../../limits/window.ts';
 import type { CronRecord } from '../crons.ts';
 import type { Edge } from '../insert.ts';
+import type { LockRow } from '../locks.ts';
 import { isForgotten, type QueueInfo } from '../queues.ts';
+import type { RecordRow } from '../record-table.ts';
 import type { WakeListener } from '../store.ts';
 import type { WorkerInfo } from '../workers.ts';
 import type { WorkflowRecord } from '../workflow-record.ts';
@@ -29,6 +31,9 @@ export interface QueueState {
   ended: { completed: number; cancelled: number; discarded: number };
 }
 
+/** Without a value the record was removed. */
+export type RecordState = Omit<RecordRow, 'json'> & { json: string | null };
+
 export type EdgeState = Edge & { tenant: string; met: boolean };
 
 /** Everything the model knows. Verbs read and write it directly: each runs to its end before the next begins. */
@@ -47,6 +52,9 @@ export class MemoryState {
   readonly workers = new Map<string, WorkerInfo>();
   readonly workflows = new Map<string, WorkflowRecord>();
   readonly crons = new Map<string, CronRecord>();
+  /** With those that have expired or were removed, for their versions. */
+  readonly records = new Map<string, RecordState>();
+  readonly locks = new Map<string, LockRow>();
   readonly listeners = new Set<WakeListener>();
   lastPosition = 0;
   /** The newest position that was ever pruned. */

@@ -9,6 +9,7 @@ import type { ClaimByIdRequest, ClaimRequest } from '../../store/claim.ts';
 import type { EventFilter } from '../../store/event-log.ts';
 import type { NewJob } from '../../store/insert.ts';
 import type { JobKey } from '../../store/query.ts';
+import type { RecordKey } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { advance } from '../advance.ts';
 import { settleChange, versionChange } from '../changes.ts';
@@ -29,6 +30,7 @@ export interface Damage {
   job(key: JobKey): Promise<void>;
   cron(key: { tenant: string; name: string }): Promise<void>;
   limit(key: { tenant: string; key: string }): Promise<void>;
+  record(key: RecordKey): Promise<void>;
 }
 
 export type StoreFactory = () => StoreUnderTest | Promise<StoreUnderTest>;

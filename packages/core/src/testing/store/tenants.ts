@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SYSTEM_TENANT } from '../../store/records.ts';
 import { settleChange, versionChange } from '../changes.ts';
 import { aCron, aWorkflow, type JobOverrides } from '../factories.ts';
 import { type Bench, COMPLETED, idsOf, type OpenBench } from './bench.ts';
@@ -155,6 +156,25 @@ export function testTenants(open: OpenBench): void {
       }
       expect(await bench.claim({ tenant: 'a' })).toHaveLength(1);
       expect(await bench.claim({ tenant: 'b' })).toHaveLength(1);
+    });
+
+    it('records: each tenant sees, replaces and removes its own; nobody sees those of the system', async () => {
+      const bench = await open();
+      const { records } = bench.store;
+      const tenants = ['', 'a', 'a#note', SYSTEM_TENANT];
+      const key = (tenant: string) => ({ tenant, kind: 'note', id: 'n' });
+      const answers = await records.put(tenants.map((tenant) => ({ ...key(tenant), value: { tenant }, expected: 0 })));
+      expect(answers.map(({ status }) => status)).toEqual(tenants.map(() => 'stored'));
+      expect(await records.get(tenants.map(key))).toMatchObject(tenants.map((tenant) => ({ value: { tenant } })));
+      for (const tenant of tenants) {
+        const { items } = await records.list({ tenant, kind: 'note', limit: 9 });
+        expect(items).toMatchObject([{ tenant, value: { tenant } }]);
+      }
+      expect(await records.get([key('b')])).toEqual([null]);
+      expect(await records.remove(key('b'))).toEqual({ status: 'absent' });
+      expect(await records.remove(key('a'))).toEqual({ status: 'removed' });
+      const left = await records.get(tenants.map(key));
+      expect(left.map((record) => record?.tenant)).toEqual(['', undefined, 'a#note', SYSTEM_TENANT]);
     });
 
     it('workers: each tenant sees and directs its own', async () => {

@@ -1,5 +1,6 @@
 -- Whether pruning has left anything that is old enough.
--- Parameters: 1 ended before, 2 dead letters that ended before, 3 events before, 4 workflows that ended before.
+-- Parameters: 1 ended before, 2 dead letters that ended before, 3 events before, 4 workflows that ended before,
+-- 5 records that expired before.
 select
   exists (select 1 from {schema}.job_ends where finished_at < $1 and not dead)
   or exists (select 1 from {schema}.job_ends where finished_at < $2 and dead)
@@ -11,3 +12,4 @@ select
       where b.tenant = o.tenant and b.workflow_id = o.id and b.workflow_id is not null
     )
   )
+  or exists (select 1 from {schema}.records where expires_at <= $5 and version < $5)

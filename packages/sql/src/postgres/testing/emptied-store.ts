@@ -36,6 +36,10 @@ export function useEmptiedStores(): (options?: PostgresStoreOptions) => Promise<
     const damage: Damage = {
       job: ({ tenant, id }) => spoil('job_bodies', 'spec', tenant, 'id', id),
       cron: ({ tenant, name }) => spoil('crons', 'template', tenant, 'name', name),
+      record: async ({ tenant, kind, id }) => {
+        const text = `update "${schema}".records set value = '{' where tenant = $1 and kind = $2 and id = $3`;
+        await execute(url, text, [tenant, kind, id]);
+      },
       limit: ({ tenant, key }) => spoil('limits', 'starts', tenant, 'key', key),
     };
     return { store, clock, damage, close };

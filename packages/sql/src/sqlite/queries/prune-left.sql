@@ -1,5 +1,5 @@
 -- Whether pruning has left anything that is old enough.
--- Parameters: 1 finished before, 2 dead before, 3 events before.
+-- Parameters: 1 finished before, 2 dead before, 3 events before, 4 records that expired before.
 select
   exists (select 1 from jobs where dead = 0 and finished_at < ?1 and next_at is null)
   or exists (select 1 from jobs where dead = 1 and finished_at < ?2 and next_at is null)
@@ -9,3 +9,4 @@ select
     where finished_at < ?1
       and not exists (select 1 from jobs where jobs.tenant = workflows.tenant and workflow_id = workflows.id)
   )
+  or exists (select 1 from records where expires_at <= ?4 and version < ?4)

@@ -1,0 +1,2 @@
+-- Parameters: 1 name.
+select owner, fence, until from locks where name = ?1
