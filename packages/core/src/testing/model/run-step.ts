@@ -12,6 +12,7 @@ import { insertAndClaim } from '../insert-and-claim.ts';
 import { fireAgain, fireCron, putCron } from './cron-steps.ts';
 import { advanceNodes, insertFlow, joinFlow, moveFlow } from './flow-steps.ts';
 import { overridesOf } from './plans.ts';
+import { runRecordStep } from './record-steps.ts';
 import {
   type ClaimPlan,
   type JobPlan,
@@ -97,6 +98,12 @@ export async function runStep(world: World, step: Step): Promise<void> {
       await world.both('list', (store) => world.listAll(store, filter, step.limit));
       return;
     }
+    case 'putRecord':
+    case 'removeRecord':
+    case 'listRecords':
+    case 'takeLock':
+    case 'releaseLock':
+      return runRecordStep(world, step);
   }
 }
 

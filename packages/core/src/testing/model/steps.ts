@@ -3,7 +3,11 @@ import { CONFLICT_ACTIONS, type ConflictAction } from '../../enqueue/unique.ts';
 import { JOB_STATES, type JobState } from '../../job/job.ts';
 import type { RetryOptions } from '../../job/retry-policy.ts';
 import type { LimitRule } from '../../limits/limit.ts';
+
+
 import { WORKFLOW_STATES, type WorkflowState } from '../../store/workflow-record.ts';
+
+import { type RecordStep, recordSteps } from './record-plans.ts';
 
 export const TENANTS = ['', 'acme'] as const;
 export const QUEUES = ['a', 'b', 'c'] as const;
@@ -80,7 +84,8 @@ export type Step =
   | { do: 'queueLimit'; tenant: string; queue: string; rule: LimitRule | null }
   | { do: 'wait'; ms: number }
   | { do: 'prune'; keepMs: number }
-  | { do: 'list'; tenant: string; states: JobState[] | null; queues: string[] | null; limit: number };
+  | { do: 'list'; tenant: string; states: JobState[] | null; queues: string[] | null; limit: number }
+  | RecordStep;
 
 export type StepOf<D extends Step['do']> = Extract<Step, { do: D }>;
 
@@ -276,6 +281,7 @@ const WEIGHTED: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
       limit: fc.integer({ min: 1, max: 5 }),
     }),
   },
+  ...recordSteps(tenant),
 ];
 
 /** What a day in the life of a store may look like. */

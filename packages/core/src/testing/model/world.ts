@@ -50,6 +50,9 @@ export class World {
   readonly limits = new LimitWatch();
   /** Those that came with a unique key. */
   readonly unique: JobKey[] = [];
+  /** A version that each record had before, and the newest fence of each lock. */
+  readonly versions = new Map<string, number>();
+  readonly fences = new Map<string, number>();
   /** Every event that was ever read, as the log loses old ones to pruning. */
   readonly seen: JobEvent[] = [];
   readonly #cursors = new Map<Store, string>();
