@@ -4,7 +4,6 @@ import { JOB_STATES, type JobState } from '../../job/job.ts';
 import type { RetryOptions } from '../../job/retry-policy.ts';
 import type { LimitRule } from '../../limits/limit.ts';
 
-
 import { WORKFLOW_STATES, type WorkflowState } from '../../store/workflow-record.ts';
 
 import { type RecordStep, recordSteps } from './record-plans.ts';
