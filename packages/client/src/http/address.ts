@@ -3,17 +3,20 @@ import { invalid } from './remote-error.ts';
 export type QueryValue = string | number | boolean | readonly string[] | undefined;
 export type QueryValues = Record<string, QueryValue>;
 
-/** Where the server is, without a slash at its end. */
+/** Where the server is, without a slash at its end. No error quotes the text, because it may hold a password anywhere. */
 export function baseOf(url: string): string {
-  // Not quoted where it may hold a password.
-  const quoted = /[@]/.test(url) ? 'This' : `'${url}'`;
-  if (!URL.canParse(url)) throw invalid(`${quoted} is not the address of a server, like http://localhost:8080.`);
-  const { protocol, username, password, origin, pathname } = new URL(url);
-  if (protocol !== 'http:' && protocol !== 'https:') throw invalid(`A server is spoken to over http, not ${protocol}`);
-  // A fetch refuses such an address, and secrets in addresses end up in logs.
-  if (username !== '' || password !== '') throw invalid('Send credentials in headers, not in the address.');
+  const { protocol, username, password, origin, pathname } = URL.canParse(url) ? new URL(url) : NO_URL;
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw invalid('The address of a server must be a URL like http://localhost:8080 or https://jobs.example.com.');
+  }
+  // A fetch refuses user info. An '@' in the path may be the end of a password that was not percent-encoded.
+  if (username !== '' || password !== '' || pathname.includes('@')) {
+    throw invalid('The address of a server must not hold credentials. Send them in headers.');
+  }
   return origin + pathname.replace(/\/+$/, '');
 }
+
+const NO_URL = { protocol: '', username: '', password: '', origin: '', pathname: '' };
 
 /** A list that is empty is sent as such, for the server to refuse: left out, it would match everything. */
 export function queryOf(values: QueryValues): string {

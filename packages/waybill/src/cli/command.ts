@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { WaybillError } from '@waybill/core';
-import { withoutSecrets } from '../connect/address.ts';
+import { isRemote } from '../connect/parse-address.ts';
+import { shownAddress, shownWord } from '../connect/shown-address.ts';
 import { Context } from './context.ts';
 import type { Io } from './io.ts';
 import { refusalOf } from './report.ts';
-import { isRemote } from './store-address.ts';
 
 export interface OptionSpec {
   about: string;
@@ -89,7 +89,7 @@ export const usageOf = ({ name, args }: Pick<Command, 'name' | 'args'>): string 
 function nearer(error: unknown, { store }: Context): unknown {
   const { code, message, hint } = refusalOf(error);
   if (code !== 'unavailable' || hint !== undefined || !isRemote(store)) return error;
-  return new WaybillError(code, message, { hint: `Is a server running at ${withoutSecrets(store)}?`, cause: error });
+  return new WaybillError(code, message, { hint: `Is a server running at ${shownAddress(store)}?`, cause: error });
 }
 
 type Described = Pick<Command, 'name' | 'args' | 'options'>;
@@ -132,5 +132,5 @@ function checkCount(described: Described, positionals: readonly string[]): void 
   if (missing !== undefined) throw misuse(`'waybill ${described.name}' needs ${missing.replace('…', '')}.`);
   const takesMany = wanted.some((arg) => /…\]?$/.test(arg));
   const extra = takesMany ? undefined : positionals[wanted.length];
-  if (extra !== undefined) throw misuse(`'waybill ${described.name}' does not take '${extra}'.`);
+  if (extra !== undefined) throw misuse(`'waybill ${described.name}' does not take '${shownWord(extra)}'.`);
 }

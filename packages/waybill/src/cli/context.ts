@@ -1,6 +1,6 @@
 import { type Clock, systemClock, type Waybill } from '@waybill/core';
 import type { Io } from './io.ts';
-import { type Opening, openWaybill } from './store-address.ts';
+import { type Opening, openWaybill } from './open-waybill.ts';
 import { type Style, styleFor } from './style.ts';
 
 const DEFAULT_STORE = 'sqlite:./waybill.db';

@@ -1,8 +1,8 @@
 import type { Logger, Waybill } from '@waybill/core';
 import { createApp, isLoopback, type Listening, serve as listen } from '@waybill/server';
-import { withoutSecrets } from '../connect/address.ts';
 import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
 import { openStore } from '../connect/open-store.ts';
+import { shownAddress } from '../connect/shown-address.ts';
 import { startEngine } from '../sdk/open.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { version } from './version.ts';
@@ -52,4 +52,4 @@ async function listenSomewhere(app: ReturnType<typeof createApp>, options: Serve
 }
 
 export const readyLine = (host: Host, options: ServeOptions): string =>
-  `waybill ready on ${host.url} (store ${withoutSecrets(options.store)})\n`;
+  `waybill ready on ${host.url} (store ${shownAddress(options.store)})\n`;

@@ -3,13 +3,16 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { WaybillError } from '@waybill/core';
 import type { AnyTask } from '@waybill/worker';
+import { shownWord } from '../connect/shown-address.ts';
 import { oneLine } from './table.ts';
 
 /** Every task that a module exports, by name or in lists; the same one is often exported in both ways. */
 export async function loadTasks(module: string): Promise<AnyTask[]> {
   const file = resolve(module);
   if (!existsSync(file)) {
-    throw new WaybillError('invalid_request', `There is no module ${file}.`, {
+    // The address of the store, where --store was forgotten.
+    const shown = /:\/\/|:.*@|[?&][^=]*=/s.test(module) ? shownWord(module) : file;
+    throw new WaybillError('invalid_request', `There is no module ${shown}.`, {
       hint: 'Name the file, with its ending.',
     });
   }

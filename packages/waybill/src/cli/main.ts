@@ -1,4 +1,5 @@
 import { closest, WaybillError } from '@waybill/core';
+import { shownWord } from '../connect/shown-address.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { commandHelp, groupHelp, overview } from './help.ts';
@@ -62,15 +63,15 @@ function find(args: readonly string[]): Found {
   const list = named(`${first} list`);
   if (list !== undefined && (second === undefined || second.startsWith('-')))
     return { command: list, rest: args.slice(1) };
-  throw unknown(list === undefined ? first : `${first} ${second}`);
+  throw unknown(list === undefined ? [first] : [first, second ?? '']);
 }
 
-function unknown(typed: string): WaybillError {
-  const meant = closest(typed, [
+function unknown(words: readonly string[]): WaybillError {
+  const meant = closest(words.join(' '), [
     ...COMMANDS.map(({ name }) => name),
     ...COMMANDS.map(({ name }) => name.split(' ')[0]!),
   ]);
-  return new WaybillError('invalid_request', `There is no command '${typed}'.`, {
+  return new WaybillError('invalid_request', `There is no command '${words.map(shownWord).join(' ')}'.`, {
     hint: meant === undefined ? 'waybill --help lists them.' : `Did you mean 'waybill ${meant}'?`,
   });
 }

@@ -1,20 +1,18 @@
 import { existsSync } from 'node:fs';
-import { dynamoOptions, isDynamo } from '../connect/dynamo-address.ts';
-import { isPostgres, postgresOptions } from '../connect/postgres-address.ts';
-import { fileOf } from './store-address.ts';
+import { fileOf, type StoreAddress } from '../connect/parse-address.ts';
 
 /** A table has had one layout so far. */
 const TABLE_LAYOUT = 1;
 
 /** The number of the last migration that ran; null where there is nothing to ask. */
-export async function schemaVersion(address: string): Promise<number | null> {
-  if (isPostgres(address)) {
+export async function schemaVersion(address: StoreAddress): Promise<number | null> {
+  if (address.kind === 'postgres') {
     const { postgresSchemaVersion } = await import('@waybill/sql/postgres');
-    return (await postgresSchemaVersion(postgresOptions(address))) || null;
+    return (await postgresSchemaVersion(address.options)) || null;
   }
-  if (isDynamo(address)) {
+  if (address.kind === 'dynamodb') {
     const { hasTable } = await import('@waybill/aws/dynamodb');
-    return (await hasTable(dynamoOptions(address))) ? TABLE_LAYOUT : null;
+    return (await hasTable(address.options)) ? TABLE_LAYOUT : null;
   }
   const file = fileOf(address);
   if (file === null || !existsSync(file)) return null;

@@ -1,4 +1,5 @@
 import { WaybillError } from '@waybill/core';
+import { shownWord } from '../connect/shown-address.ts';
 import type { Options, Values } from './command.ts';
 import { blobsIn, type Context, transportIn } from './context.ts';
 
@@ -78,5 +79,5 @@ const namesIn = (text: string): string[] => text.split(',').flatMap((name) => na
 export function readPort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new WaybillError('invalid_request', `The port must be a number from 0 to 65535, not '${text}'.`);
+  throw new WaybillError('invalid_request', `The port must be a number from 0 to 65535, not '${shownWord(text)}'.`);
 }

@@ -1,10 +1,13 @@
 import type { DynamoOptions } from '@waybill/aws/dynamodb';
 import { badAddress, checkParameters, parseUrl } from './address.ts';
 
-export const isDynamo = (address: string): boolean => /^dynamodb:/i.test(address);
+export type DynamoSettings = Pick<DynamoOptions, 'table' | 'region' | 'endpoint' | 'ready'>;
+
+/** Errors name the endpoint that does not answer, so it must hold nothing secret. */
+const ENDPOINT = /^https?:\/\/[^/?#@\\]+(?:\/[^?#@]*)?$/i;
 
 /** Reads `dynamodb://REGION/TABLE?endpoint=..&ready=index|none`; the region may be left to the environment. */
-export function dynamoOptions(address: string): Pick<DynamoOptions, 'table' | 'region' | 'endpoint' | 'ready'> {
+export function dynamoOptions(address: string): DynamoSettings {
   const url = parseUrl(address, 'dynamodb');
   const table = url.pathname.replace(/^\//, '');
   if (!/^dynamodb:\/\//i.test(address) || table === '') {
@@ -12,11 +15,12 @@ export function dynamoOptions(address: string): Pick<DynamoOptions, 'table' | 'r
   }
   checkParameters(address, url.searchParams, ['endpoint', 'ready'], 'dynamodb');
   const [endpoint, ready] = [url.searchParams.get('endpoint'), url.searchParams.get('ready')];
-  if (endpoint !== null && !/^https?:\/\//.test(endpoint)) {
-    throw badAddress(address, "'endpoint' must be an address like http://127.0.0.1:8000.", ['dynamodb']);
+  if (endpoint !== null && !(ENDPOINT.test(endpoint) && URL.canParse(endpoint))) {
+    const why = "'endpoint' must be an address like http://127.0.0.1:8000, without user, password and parameters.";
+    throw badAddress(address, why, ['dynamodb']);
   }
   if (ready !== null && ready !== 'index' && ready !== 'none') {
-    throw badAddress(address, `'ready' must be index or none, not '${ready}'.`, ['dynamodb']);
+    throw badAddress(address, "'ready' must be index or none.", ['dynamodb']);
   }
   return {
     table,

@@ -1,7 +1,5 @@
 import { type Clock, checkNodeVersion, type Logger, type Store } from '@waybill/core';
-import { badAddress, checkParameters, STORE_SCHEMES, schemeOf } from './address.ts';
-import { dynamoOptions } from './dynamo-address.ts';
-import { postgresOptions } from './postgres-address.ts';
+import { parseStoreAddress, type StoreAddress } from './parse-address.ts';
 
 export interface OpenOptions {
   logger?: Logger;
@@ -11,37 +9,25 @@ export interface OpenOptions {
 }
 
 /** Opens the store that an address names. Stores are loaded only when named, so that none is paid for unused. */
-export async function openStore(address: string, { create = true, ...options }: OpenOptions = {}): Promise<Store> {
+export async function openStore(
+  address: string | StoreAddress,
+  { create = true, ...options }: OpenOptions = {},
+): Promise<Store> {
   checkNodeVersion();
-  switch (schemeOf(address, STORE_SCHEMES)) {
+  const parsed = typeof address === 'object' && address !== null ? address : parseStoreAddress(address);
+  switch (parsed.kind) {
     case 'sqlite': {
-      const given = sqliteOptions(address);
+      const { path, durability } = parsed;
       const { sqliteStore } = await import('@waybill/sql/sqlite');
-      return sqliteStore({ ...given, ...options });
+      return sqliteStore({ path, durability, ...options });
     }
-    case 'postgres':
-    case 'postgresql': {
-      const given = postgresOptions(address);
+    case 'postgres': {
       const { postgresStore } = await import('@waybill/sql/postgres');
-      return postgresStore({ ...given, ...options });
+      return postgresStore({ ...parsed.options, ...options });
     }
     case 'dynamodb': {
-      const given = dynamoOptions(address);
       const { dynamoStore } = await import('@waybill/aws/dynamodb');
-      return dynamoStore({ ...given, createTable: create, ...options });
+      return dynamoStore({ ...parsed.options, createTable: create, ...options });
     }
   }
-}
-
-/** Reads `sqlite:FILE?durability=full|normal`. */
-function sqliteOptions(address: string): { path: string; durability: 'full' | 'normal' } {
-  const [path = '', query = ''] = address.slice('sqlite:'.length).split('?', 2);
-  if (path === '' || path === '//') throw badAddress(address, 'it names no file.', ['sqlite']);
-  const params = new URLSearchParams(query);
-  checkParameters(address, params, ['durability'], 'sqlite');
-  const durability = params.get('durability') ?? 'full';
-  if (durability !== 'full' && durability !== 'normal') {
-    throw badAddress(address, `'durability' must be full or normal, not '${durability}'.`, ['sqlite']);
-  }
-  return { path: path.replace(/^\/\/(?=[^/])/, ''), durability };
 }

@@ -27,3 +27,31 @@ test('a wrong address is refused without its secrets', () => {
   expect(bad).toMatchObject({ code: 'invalid_request' });
   expect(String(bad)).not.toContain('s3cret');
 });
+
+test.each([
+  'keepalives_interval=10',
+  'sslcrl=x&max=5',
+  'supa=base-pooler.x&pgbouncer=true',
+  'options=-c%20search_path%3Dx',
+])('D3: the parameters ?%s go to the driver as they are', (query) => {
+  expect(postgresOptions(`postgres://h/db?${query}&schema=jobs`)).toEqual({
+    url: expect.stringContaining(query.split('&')[0]!.split('=')[0]!),
+    schema: 'jobs',
+  });
+  const { url } = postgresOptions(`postgres://h/db?${query}`);
+  expect([...new URL(url!).searchParams]).toEqual([...new URLSearchParams(query)]);
+});
+
+test.each([
+  ['schem', 'schema'],
+  ['Schema', 'schema'],
+  ['pol', 'pool'],
+  ['listenurl', 'listen_url'],
+])('D3: ?%s= is refused as a near miss of ?%s=', (typed, meant) => {
+  expect(() => postgresOptions(`postgres://h/db?${typed}=x`)).toThrow(`Did you mean '${meant}'?`);
+});
+
+test('D3: a socket may stand in the parameter host, as Cloud SQL has it', () => {
+  const { url } = postgresOptions('postgres://u:p@/db?host=/cloudsql/x');
+  expect(new URL(url!).searchParams.get('host')).toBe('/cloudsql/x');
+});

@@ -9,10 +9,10 @@ import {
   type Waybill,
   WaybillError,
 } from '@waybill/core';
-import { badAddress, checkParameters, parseUrl, SCHEMES, schemeOf } from '../connect/address.ts';
 import { openBlobs } from '../connect/open-blobs.ts';
 import { openStore } from '../connect/open-store.ts';
-import { openTransport } from '../connect/open-transport.ts';
+import { readTransport } from '../connect/open-transport.ts';
+import { parseAddress } from '../connect/parse-address.ts';
 
 export interface ConnectOptions {
   /** @defaultValue stderrLogger: warnings, errors and failed runs, one line each. `silentLogger` turns that off. */
@@ -48,7 +48,8 @@ export async function startEngine(
 ): Promise<Waybill> {
   try {
     const blobs = parts.blobs === undefined ? undefined : await openBlobs(parts.blobs);
-    const transport = await openTransport(parts.transport, { clock: store.clock, ...options });
+    const openTransport = await readTransport(parts.transport);
+    const transport = await openTransport({ clock: store.clock, ...options });
     return engine({ store, ...(transport && { transport }), ...(blobs && { blobs }), ...options });
   } catch (error) {
     await store.close();
@@ -61,24 +62,14 @@ export async function open(url: string, options: ConnectOptions): Promise<Waybil
   checkNodeVersion();
   checkOptions(options);
   const { logger, clock, headers, blobs, create = true, transport = 'poll' } = options;
-  const scheme = schemeOf(url, SCHEMES);
-  if (scheme === 'http' || scheme === 'https') {
-    checkServer(url, scheme);
+  const address = parseAddress(url);
+  if (address.kind === 'remote') {
     // Loaded only when named, like the stores.
     const { remote } = await import('@waybill/client/http');
-    return remote(url, headers ? { headers } : {});
+    return remote(address.url, headers ? { headers } : {});
   }
-  const store = await openStore(url, { create, ...(logger && { logger }), ...(clock && { clock }) });
+  const store = await openStore(address, { create, ...(logger && { logger }), ...(clock && { clock }) });
   return startEngine(store, { transport, blobs }, { ...(logger && { logger }), ...options.engine });
-}
-
-/** A server has settings of its own: what is said here would have no effect. */
-function checkServer(url: string, scheme: 'http' | 'https'): void {
-  const { username, password, searchParams } = parseUrl(url, scheme);
-  if (username !== '' || password !== '') {
-    throw badAddress(url, "credentials do not belong into it; send them in the option 'headers'.", [scheme]);
-  }
-  checkParameters(url, searchParams, [], scheme);
 }
 
 const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {

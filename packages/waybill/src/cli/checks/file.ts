@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { fileOf, type SqliteAddress } from '../../connect/parse-address.ts';
 import { refusalOf } from '../report.ts';
 import { schemaVersion } from '../schema-version.ts';
-import { fileOf } from '../store-address.ts';
 import type { Check } from './check.ts';
 
 const MIB = 1024 * 1024;
@@ -36,7 +36,7 @@ export async function checkSpace(file: string): Promise<Check> {
   return free < LOW_BYTES ? { name, status: 'warn', message, hint: 'Make room.' } : { name, status: 'ok', message };
 }
 
-export async function checkSchema(store: string): Promise<Check> {
+export async function checkSchema(store: SqliteAddress): Promise<Check> {
   const name = 'schema';
   try {
     return { name, status: 'ok', message: `version ${await schemaVersion(store)}` };
@@ -45,13 +45,13 @@ export async function checkSchema(store: string): Promise<Check> {
   }
 }
 
-export function checkDurability(store: string): Check {
+export function checkDurability(store: SqliteAddress): Check {
   const name = 'durability';
   if (fileOf(store) === null) {
     return { name, status: 'warn', message: 'in memory: every job is lost when the process ends' };
   }
-  const isNormal = new URLSearchParams(store.split('?', 2)[1]).get('durability') === 'normal';
-  if (!isNormal) return { name, status: 'ok', message: 'full: what was answered survives a power cut' };
+  if (store.durability === 'full')
+    return { name, status: 'ok', message: 'full: what was answered survives a power cut' };
   return { name, status: 'warn', message: 'normal: the last moments before a power cut may be lost' };
 }
 

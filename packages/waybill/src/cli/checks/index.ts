@@ -1,9 +1,7 @@
 import { checkNodeVersion, type MaintenanceHealth } from '@waybill/core';
-import { dynamoOptions, isDynamo } from '../../connect/dynamo-address.ts';
-import { isPostgres, postgresOptions } from '../../connect/postgres-address.ts';
+import { type Address, fileOf, parseAddress, type SqliteAddress } from '../../connect/parse-address.ts';
 import type { Context } from '../context.ts';
 import { refusalOf } from '../report.ts';
-import { fileOf, isRemote } from '../store-address.ts';
 import type { Check } from './check.ts';
 import { checkClock, checkServerClock } from './clock.ts';
 import { checkDurability, checkFile, checkSchema, checkSpace } from './file.ts';
@@ -24,32 +22,54 @@ export function checkNode(version: string): Check {
 /** Milliseconds from which an answer to a ping is worth a word. */
 const SLOW_MS = 250;
 
-/** From the ground up: without a file that can be written to, the store need not be asked. */
+/** A mistyped address fails alone: nothing can be said about a store that it does not name. */
 export async function checkStore(context: Context, transport: string): Promise<Check[]> {
-  const { store } = context;
-  if (isPostgres(store)) {
-    const { examinePostgres } = await import('@waybill/sql/postgres');
-    return examinePostgres(postgresOptions(store));
+  let address: Address;
+  try {
+    address = parseAddress(context.store);
+  } catch (error) {
+    return [failed('store', error)];
   }
-  if (isDynamo(store)) {
-    const { examineDynamo } = await import('@waybill/aws/dynamodb');
-    return examineDynamo({ ...dynamoOptions(store), clock: context.clock }, { polls: transport === 'poll' });
+  switch (address.kind) {
+    case 'postgres': {
+      const { examinePostgres } = await import('@waybill/sql/postgres');
+      return examinePostgres(address.options);
+    }
+    case 'dynamodb': {
+      const { examineDynamo } = await import('@waybill/aws/dynamodb');
+      return examineDynamo({ ...address.options, clock: context.clock }, { polls: transport === 'poll' });
+    }
+    case 'remote': {
+      const reached = await checkReach(context);
+      return isReached(reached) ? [...reached, await checkServerClock(context)] : reached;
+    }
+    case 'sqlite':
+      return [...(await checkSqlite(context, address)), checkDurability(address)];
   }
+}
+
+/** From the ground up: without a file that can be written to, the store need not be asked. */
+async function checkSqlite(context: Context, address: SqliteAddress): Promise<Check[]> {
   const checks: Check[] = [];
-  const file = fileOf(store);
+  const file = fileOf(address);
   if (file !== null) {
     const found = checkFile(file);
     checks.push(found, await checkSpace(file));
     // Opening would make the file, and a look must not change anything.
-    if (found.status !== 'ok') return [...checks, checkDurability(store)];
+    if (found.status !== 'ok') return checks;
   }
   const reached = await checkReach(context);
   checks.push(...reached);
-  if (reached.every(({ status }) => status !== 'fail')) {
-    if (file !== null) checks.push(await checkSchema(store));
-    checks.push(isRemote(store) ? await checkServerClock(context) : await checkClock(context));
-  }
-  return isRemote(store) ? checks : [...checks, checkDurability(store)];
+  if (!isReached(reached)) return checks;
+  if (file !== null) checks.push(await checkSchema(address));
+  return [...checks, await checkClock(context)];
+}
+
+const isReached = (checks: readonly Check[]): boolean => checks.every(({ status }) => status !== 'fail');
+
+function failed(name: string, error: unknown): Check {
+  const { message, hint } = refusalOf(error);
+  return { name, status: 'fail', message, ...(hint !== undefined && { hint }) };
 }
 
 async function checkReach(context: Context): Promise<Check[]> {
@@ -63,8 +83,7 @@ async function checkReach(context: Context): Promise<Check[]> {
     const reached: Check = { name, status: store.latencyMs > SLOW_MS ? 'warn' : 'ok', message };
     return maintenance ? [reached, checkMaintenance(maintenance)] : [reached];
   } catch (error) {
-    const { message, hint } = refusalOf(error);
-    return [{ name, status: 'fail', message, ...(hint !== undefined && { hint }) }];
+    return [failed(name, error)];
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { checkNode } from '../checks/index.ts';
@@ -125,4 +125,31 @@ test('doctor: fails with 1', async () => {
   expect((await new Terminal(`sqlite:${other}`).run('doctor')).code).toBe(1);
   expect(checkNode('22.12.0')).toMatchObject({ status: 'fail' });
   expect(checkNode('22.13.0')).toMatchObject({ status: 'ok' });
+});
+
+test.each(['SQLITE', 'Sqlite'])('D3: doctor makes no file where the scheme is written %s:', async (scheme) => {
+  const file = path.join(folder(), 'upper.db');
+  const terminal = new Terminal(`${scheme}:${file}`);
+  expect(anywhere(await terminal.text('doctor'))).toMatchInlineSnapshot(`
+    "
+    ok    node        Node.js N
+    warn  file        FOLDER/upper.db does not exist
+                      \`waybill migrate\` makes it.
+    ok    disk        N MiB free
+    ok    durability  full: what was answered survives a power cut
+    "
+  `);
+  expect((await terminal.run('jobs', 'list')).err).toContain('There is no store');
+  expect(existsSync(file)).toBe(false);
+});
+
+test('D3: doctor says nothing about the durability of a store whose address is mistyped', async () => {
+  expect(anywhere(await new Terminal('postgers://u:s3cret@h/db').text('doctor'))).toMatchInlineSnapshot(`
+    "
+    exit 1
+    ok    node   Node.js N
+    fail  store  The address 'postgers://h/db' cannot be used: 'postgers:' is none of sqlite, postgres, postgresql, dynamodb, http or https. Did you mean 'postgres:'?
+                 Use an address like sqlite:./waybill.db, postgres://user:password@host:5432/database, dynamodb://eu-west-1/jobs or http://localhost:8080.
+    "
+  `);
 });

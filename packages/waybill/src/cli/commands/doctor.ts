@@ -1,8 +1,8 @@
+import { isRemote } from '../../connect/parse-address.ts';
 import { type Check, checkNode, checkStore, checkTransport } from '../checks/index.ts';
 import { command } from '../command.ts';
 import { transportIn } from '../context.ts';
 import { TRANSPORT } from '../serve-options.ts';
-import { isRemote } from '../store-address.ts';
 
 const RANK = ['ok', 'warn', 'fail'] as const;
 

@@ -1,19 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Clock, type Logger, type Waybill, WaybillError } from '@waybill/core';
-import { withoutSecrets } from '../connect/address.ts';
+import { fileOf, parseAddress } from '../connect/parse-address.ts';
+import { shownAddress } from '../connect/shown-address.ts';
 import { open } from '../sdk/open.ts';
-
-export const isRemote = (address: string): boolean => /^https?:\/\//i.test(address);
-
-/** The file behind an address as `openStore` reads it; null where there is none. */
-export function fileOf(address: string): string | null {
-  if (!address.startsWith('sqlite:')) return null;
-  const path = address
-    .slice('sqlite:'.length)
-    .split('?', 1)[0]!
-    .replace(/^\/\/(?=[^/])/, '');
-  return path === '' || path === ':memory:' ? null : path;
-}
 
 export interface Opening {
   clock: Clock;
@@ -32,15 +21,18 @@ export async function openWaybill(
   address: string,
   { clock, create, maintenance, transport, blobs, logger }: Opening,
 ): Promise<Waybill> {
-  const file = fileOf(address);
+  const parsed = parseAddress(address);
+  const common = { clock, ...(logger !== undefined && { logger }) };
+  // The environment may name a transport and blobs for the servers of this machine; a remote server has its own.
+  if (parsed.kind === 'remote') return open(address, common);
+  const file = fileOf(parsed);
   if (!create && file !== null && !existsSync(file)) {
-    throw new WaybillError('not_found', `There is no store ${withoutSecrets(address)}.`, {
+    throw new WaybillError('not_found', `There is no store ${shownAddress(address)}.`, {
       hint: 'Name it with --store or WAYBILL_STORE; `waybill migrate` makes a new one.',
     });
   }
   return open(address, {
-    ...{ clock, create, transport, engine: { maintenance } },
+    ...{ ...common, create, transport, engine: { maintenance } },
     ...(blobs !== undefined && { blobs }),
-    ...(logger !== undefined && { logger }),
   });
 }
