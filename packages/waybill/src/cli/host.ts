@@ -1,9 +1,10 @@
-import type { Logger, Waybill } from '@waybill/core';
+import { isIP } from 'node:net';
+import { type Logger, type Waybill, WaybillError } from '@waybill/core';
 import { createApp, isLoopback, type Listening, serve as listen } from '@waybill/server';
 import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
-import { openStore } from '../connect/open-store.ts';
-import { shownAddress } from '../connect/shown-address.ts';
-import { startEngine } from '../sdk/open.ts';
+import { parseStoreAddress } from '../connect/parse-address.ts';
+import { shownAddress, shownWord } from '../connect/shown-address.ts';
+import { prepareEngine } from '../sdk/open.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { version } from './version.ts';
 
@@ -14,10 +15,11 @@ export interface Host {
   drain(): Promise<void>;
 }
 
-/** Store, engine and HTTP server, wired and listening. */
+/** Store, engine and HTTP server, wired and listening. All options are checked before the store is opened. */
 export async function startHost(options: ServeOptions, logger: Logger): Promise<Host> {
-  const store = await openStore(options.store, { logger });
-  const waybill = await startEngine(store, options, { logger });
+  checkListening(options);
+  const start = await prepareEngine({ ...options, store: parseStoreAddress(options.store) });
+  const waybill = await start({ logger });
   try {
     const app = createApp({
       waybill,
@@ -38,6 +40,21 @@ export async function startHost(options: ServeOptions, logger: Logger): Promise<
     await waybill.close();
     throw error;
   }
+}
+
+/** What the server refuses when it begins to listen, refused before the store is opened and migrated. */
+function checkListening({ host, noAuth, allowedHosts }: ServeOptions): void {
+  const bad = allowedHosts.find((name) => isIP(name.replace(/^\[(.*)\]$/, '$1')) === 0 && !/^[\w.-]+$/.test(name));
+  if (bad !== undefined) {
+    throw new WaybillError('invalid_request', `Invalid host name '${shownWord(bad)}'.`, {
+      hint: 'Use a name or an address without scheme and port, such as jobs.example.',
+    });
+  }
+  if (noAuth || isLoopback(host)) return;
+  const where = host === '' ? 'every address' : host;
+  throw new WaybillError('forbidden', `Refusing to listen on ${where}: anyone who reaches it could use this server.`, {
+    hint: 'Listen on 127.0.0.1, or pass --no-auth (noAuth) if something else keeps strangers out.',
+  });
 }
 
 /** A port that the user did not name may be any: `dev` must start also where 8080 is taken. */

@@ -18,7 +18,8 @@ import {
   type WorkerOptions,
 } from '@waybill/worker';
 import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
-import { type ConnectOptions, open } from './open.ts';
+import type { ConnectOptions } from './connect-options.ts';
+import { open } from './open.ts';
 import { resultOf, untilFinished, type WaitOptions } from './wait.ts';
 
 declare const RESULT: unique symbol;

@@ -1,0 +1,105 @@
+import { type Clock, didYouMean, type EngineOptions, type Logger, WaybillError } from '@waybill/core';
+
+export interface ConnectOptions {
+  /** @defaultValue stderrLogger: warnings, errors and failed runs, one line each. `silentLogger` turns that off. */
+  logger?: Logger;
+  /** @defaultValue systemClock */
+  clock?: Clock;
+  /** What carries the hints when the engine runs in this process: `poll` or `sqs://REGION/PREFIX`. @defaultValue 'poll' */
+  transport?: string;
+  /**
+   * Where payloads go that are too large for a row, when the engine runs in this process: `file:FOLDER` or
+   * `s3://BUCKET/PREFIX`, with `?threshold=BYTES`. All processes of one store need the same. @defaultValue nowhere
+   */
+  blobs?: string;
+  /** Whether a DynamoDB table that does not exist is made. @defaultValue true */
+  create?: boolean;
+  /** Sent with every call to a server, e.g. `Authorization`. */
+  headers?: Record<string, string>;
+  /** How the engine behaves when it runs in this process. */
+  engine?: Pick<EngineOptions, 'leaseMs' | 'maintenance' | 'sweepEveryMs' | 'retention'>;
+}
+
+type EngineSettings = NonNullable<ConnectOptions['engine']>;
+
+const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
+  logger: true,
+  clock: true,
+  transport: true,
+  blobs: true,
+  create: true,
+  headers: true,
+  engine: true,
+};
+
+const ENGINE: Readonly<Record<keyof EngineSettings, true>> = {
+  leaseMs: true,
+  maintenance: true,
+  sweepEveryMs: true,
+  retention: true,
+};
+
+const RETENTION: Readonly<Record<keyof NonNullable<EngineSettings['retention']>, true>> = {
+  finishedMs: true,
+  deadMs: true,
+  eventsMs: true,
+  everyMs: true,
+};
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** Without a compiler nothing else reports a misspelt option. Everything is checked before anything is opened. */
+export function checkOptions(options: ConnectOptions): void {
+  checkNames('connect()', options, OPTIONS);
+  checkLogger(options.logger);
+  if (options.engine !== undefined) checkEngine(options.engine);
+}
+
+/** A server has a transport, blobs and an engine of its own. */
+export function checkRemoteOptions(options: ConnectOptions): void {
+  const name = (['transport', 'blobs', 'engine'] as const).find((one) => options[one] !== undefined);
+  if (name === undefined) return;
+  throw new WaybillError('invalid_request', `The option '${name}' has no effect with the address of a server.`, {
+    hint: 'Set it where the server runs, or connect to the store itself.',
+  });
+}
+
+/** As the engine checks them, but before the store is opened. */
+function checkEngine(engine: EngineSettings): void {
+  checkNames("The option 'engine'", engine, ENGINE);
+  const { retention = {}, maintenance, ...lengths } = engine;
+  checkNames("The option 'engine.retention'", retention, RETENTION);
+  checkPositive(lengths, '');
+  checkPositive(retention, 'retention.');
+  if (!('maintenance' in engine) || typeof maintenance === 'boolean') return;
+  const given = String(maintenance);
+  throw new WaybillError('invalid_request', `The option 'maintenance' must be true or false, not ${given}.`);
+}
+
+function checkPositive(lengths: object, prefix: string): void {
+  const bad = Object.entries(lengths).find(([, value]) => !(Number.isFinite(value) && value > 0));
+  if (bad === undefined) return;
+  const [name, value] = bad;
+  throw new WaybillError('invalid_request', `The option '${prefix}${name}' must be a number above 0, not ${value}.`);
+}
+
+function checkNames(owner: string, given: unknown, known: Readonly<Record<string, true>>): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    const found = given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given;
+    const what = owner === 'connect()' ? 'The options of connect()' : owner;
+    throw new WaybillError('invalid_request', `${what} must be an object, not ${found}.`);
+  }
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const names = Object.keys(known);
+  const meant = didYouMean(unknown, names) || ` It takes ${names.join(', ')}.`;
+  throw new WaybillError('invalid_request', `${owner} has no option '${unknown}'.${meant}`);
+}
+
+function checkLogger(logger: ConnectOptions['logger']): void {
+  const missing = logger && LEVELS.find((level) => typeof logger[level] !== 'function');
+  if (missing === undefined) return;
+  throw new WaybillError('invalid_request', `The option 'logger' has no method '${missing}'.`, {
+    hint: 'Give a logger with debug, info, warn and error, such as one of pino, or silentLogger.',
+  });
+}
