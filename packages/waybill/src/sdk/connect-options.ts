@@ -1,4 +1,4 @@
-import { type Clock, didYouMean, type EngineOptions, type Logger, WaybillError } from '@waybill/core';
+import { type Clock, checkLogger, didYouMean, type EngineOptions, type Logger, WaybillError } from '@waybill/core';
 
 export interface ConnectOptions {
   /** @defaultValue stderrLogger: warnings, errors and failed runs, one line each. `silentLogger` turns that off. */
@@ -46,8 +46,6 @@ const RETENTION: Readonly<Record<keyof NonNullable<EngineSettings['retention']>,
   everyMs: true,
 };
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-
 /** Without a compiler nothing else reports a misspelt option. Everything is checked before anything is opened. */
 export function checkOptions(options: ConnectOptions): void {
   checkNames('connect()', options, OPTIONS);
@@ -94,12 +92,4 @@ function checkNames(owner: string, given: unknown, known: Readonly<Record<string
   const names = Object.keys(known);
   const meant = didYouMean(unknown, names) || ` It takes ${names.join(', ')}.`;
   throw new WaybillError('invalid_request', `${owner} has no option '${unknown}'.${meant}`);
-}
-
-function checkLogger(logger: ConnectOptions['logger']): void {
-  const missing = logger && LEVELS.find((level) => typeof logger[level] !== 'function');
-  if (missing === undefined) return;
-  throw new WaybillError('invalid_request', `The option 'logger' has no method '${missing}'.`, {
-    hint: 'Give a logger with debug, info, warn and error, such as one of pino, or silentLogger.',
-  });
 }
