@@ -32,6 +32,7 @@ describe('A9: a request of a web page', () => {
     ['a page of this server', { ...fetched('same-origin'), Origin: ORIGIN }],
     ['the same, in an older browser', { Origin: ORIGIN }],
     ['the same, behind a proxy that speaks HTTPS', { Origin: `https://${HOST}` }],
+    ['the same, with the port of its scheme', { Origin: 'https://jobs.example', Host: 'jobs.example:443' }],
     ['the same, behind a proxy that replaces the Host', { ...fetched('same-origin'), Origin: 'https://jobs.example' }],
     ['the address line', { 'Sec-Fetch-Site': 'none' }],
   ])('passes when it comes from %s', async (_, headers) => {
@@ -98,6 +99,7 @@ describe('A9: the Host of a request over a socket', () => {
     const good = [
       'localhost',
       'LocalHost:8080',
+      'localhost.',
       'shop.localhost:1',
       '127.0.0.1',
       '127.9.9.9:80',

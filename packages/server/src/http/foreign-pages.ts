@@ -43,8 +43,13 @@ function checkSource(c: Ctx): void {
   if (origin === undefined) return;
   const host = c.req.header('Host') ?? new URL(c.req.url).host;
   // Without the scheme: a proxy may speak HTTPS for this server.
-  if (origin.toLowerCase().replace(/^https?:\/\//, '') !== host.toLowerCase()) throw foreign('Origin', origin);
+  if (withoutDefaultPort(origin.toLowerCase().replace(/^https?:\/\//, '')) !== withoutDefaultPort(host.toLowerCase())) {
+    throw foreign('Origin', origin);
+  }
 }
+
+/** Browsers leave the port of a scheme out of the origin, and some proxies write it into the host. */
+const withoutDefaultPort = (host: string): string => host.replace(/:(80|443)$/, '');
 
 /** Somebody followed a link to this server: the page with the link cannot read the answer. */
 const isLink = (c: Ctx): boolean =>
@@ -56,7 +61,7 @@ function foreign(header: string, value: string): WaybillError {
   const message = `This request comes from a web page of another origin (${header}: ${shown(value)}).`;
   return new WaybillError('forbidden', message, {
     details: { header },
-    hint: 'Serve the page and this API from one origin, for example with a proxy, or call the API from your own server.',
+    hint: 'Serve the page and this API from one origin; a proxy must pass on the Host with its port. Or call the API from your own server.',
   });
 }
 

@@ -12,8 +12,8 @@ export function isLoopback(host: string): boolean {
 /** An IPv6 address without the brackets that URLs put around it. */
 export const bare = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
-/** The name in a `Host` header: in lower case, without the port. */
-export const nameOf = (header: string): string => bare(header.toLowerCase().replace(/:\d*$/, ''));
+/** The name in a `Host` header: in lower case, without the port and without the dot that ends a full name. */
+export const nameOf = (header: string): string => bare(header.toLowerCase().replace(/:\d*$/, '')).replace(/\.$/, '');
 
 /** Browsers resolve every name below `localhost` to this machine, and nobody can own one. */
 export const isLoopbackName = (name: string): boolean => isLoopback(name) || /^[a-z0-9.-]+\.localhost$/.test(name);

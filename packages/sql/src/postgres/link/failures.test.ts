@@ -74,3 +74,10 @@ test.each([
   });
   expect(String(error)).not.toContain('s3cret');
 });
+
+test('a file that is not there is told from a socket that is not there', () => {
+  const socket = serverError('ENOENT', { syscall: 'connect' });
+  expect(errorOf(socket).message).toBe('The socket of PostgreSQL does not exist.');
+  const certificate = errorOf(serverError('ENOENT', { syscall: 'open' }));
+  expect(certificate).toMatchObject({ hint: 'Check sslcert, sslkey and sslrootcert.' });
+});

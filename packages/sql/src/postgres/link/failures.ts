@@ -47,6 +47,10 @@ const CERTIFICATE = refused(
   'The certificate of PostgreSQL is not trusted.',
   'Give its authority as `ssl.ca` in `config`.',
 );
+const NO_FILE = refused(
+  'A file that the address or the config names does not exist.',
+  'Check sslcert, sslkey and sslrootcert.',
+);
 const schemaFault = refused('The tables of Waybill are missing or of another version.', 'Run `waybill migrate`.');
 
 /** By SQLSTATE, by the system's code, or by the text where `pg` gives neither. */
@@ -145,6 +149,7 @@ export function faultOf(error: unknown): Fault {
   // Poolers say this of all their troubles. PostgreSQL itself, which names its routine, says it of a mistake of ours.
   if (code === '08P01' && 'routine' in error && error.routine) return UNEXPECTED;
   if (error.message.startsWith(NOT_UNIQUE)) return TRACED;
+  if (code === 'ENOENT' && !('syscall' in error && error.syscall === 'connect')) return NO_FILE;
   return KNOWN[code ?? error.message] ?? CLASSES[code?.slice(0, 2) ?? ''] ?? UNEXPECTED;
 }
 

@@ -98,7 +98,9 @@ export function serverOf({ url, config, pool }: PostgresOptions): string {
   const given = connectionString !== undefined && URL.canParse(connectionString) ? new URL(connectionString) : null;
   const name = given?.searchParams.get('host') || given?.hostname || host || process.env['PGHOST'] || 'localhost';
   const base = given?.pathname.replace(/^\//, '') || database;
-  return `${name}:${given?.port || port || process.env['PGPORT'] || 5432}${base ? `/${base}` : ''}`;
+  const at = given?.searchParams.get('port') || given?.port || port || process.env['PGPORT'] || 5432;
+  // A password that was not percent-encoded may look like a path.
+  return `${name}:${at}${base && /^[\w-]+$/.test(base) ? `/${base}` : ''}`;
 }
 
 /** The text of the URL stays out of the error, since it holds a password. */
