@@ -16,12 +16,12 @@ test('migrate makes a store, and then finds nothing to do', async () => {
   const terminal = new Terminal();
   expect(anywhere(await terminal.text('migrate'))).toMatchInlineSnapshot(`
     "
-    FOLDER/test.db has schema 2, newly made
+    FOLDER/test.db has schema 3, newly made
     "
   `);
   expect(anywhere(await terminal.text('migrate'))).toMatchInlineSnapshot(`
     "
-    FOLDER/test.db has schema 2, nothing to do
+    FOLDER/test.db has schema 3, nothing to do
     "
   `);
   expect(await terminal.json('migrate')).toMatchObject({ schema_version: 2, was: 2 });
@@ -48,7 +48,7 @@ test('doctor: all is well', async () => {
     ok    file        FOLDER/test.db can be written to
     ok    disk        N MiB free
     ok    store       sqlite answers in N ms
-    ok    schema      version 2
+    ok    schema      version 3
     ok    clock       2030-01-01T00:00:00.000Z
     ok    durability  full: what was answered survives a power cut
     "
@@ -90,7 +90,7 @@ test('doctor: a store in memory, a clock that is behind, normal durability', asy
     ok    file        FOLDER/test.db can be written to
     ok    disk        N MiB free
     ok    store       sqlite answers in N ms
-    ok    schema      version 2
+    ok    schema      version 3
     warn  clock       the newest job was created 1h from now
                       Let NTP set the clock.
     warn  durability  normal: the last moments before a power cut may be lost
