@@ -24,7 +24,7 @@ test('migrate makes a store, and then finds nothing to do', async () => {
     FOLDER/test.db has schema 3, nothing to do
     "
   `);
-  expect(await terminal.json('migrate')).toMatchObject({ schema_version: 2, was: 2 });
+  expect(await terminal.json('migrate')).toMatchObject({ schema_version: 3, was: 3 });
   expect(await terminal.text('migrate', '--store', 'sqlite::memory:')).toMatchInlineSnapshot(`
     "
     A store in memory has the newest schema and ends with this command.
