@@ -86,13 +86,11 @@ export class Maintenance {
     const parts = { store, make: this.#make, failing: this.#failing };
     const swept = await this.#round('Sweeping', () => sweepOnce(parts, jumps));
     if (swept === undefined) return clock.now() + AFTER_ERROR_MS;
-    const { changed, unclaimed, failed, nextAt, more } = swept;
+    const { changed, unclaimed, failed, nextAt, more, isStuck } = swept;
     for (const job of failed) logger.warn({ job: job.id, task: job.type, run: job.run }, failureLine(job));
     if (changed.length > 0) this.#listener.onChanged(changed);
     if (unclaimed.length > 0) this.#listener.onUnclaimed(unclaimed);
     if (more) return clock.now();
-    const isStuck = changed.length === 0 && unclaimed.length === 0 && nextAt !== null && nextAt <= clock.now();
-    // Where nothing could be done about what is due, a look at once would find the same.
     return isStuck ? Number.POSITIVE_INFINITY : (nextAt ?? Number.POSITIVE_INFINITY);
   }
 

@@ -161,3 +161,19 @@ test('D2: a run that the engine ends itself is told: past its timeout, with a le
     `Job ${id} test.job was discarded after 2 attempts: The lease ran out before the run was settled. See: waybill jobs show ${id}`,
   ]);
 });
+
+test('what becomes due while a sweep is under way is looked at right after it', async () => {
+  const { waybill, clock, store, enqueue } = testEngine({ sweepEveryMs: 1_999 });
+  await clock.whenSleeping(2);
+  const id = await enqueue({ scheduled_at: '+PT2S' });
+  const due = store.due;
+  // A slow store: the moment comes between the question and the answer.
+  store.due = async (query) => {
+    const answer = await due(query);
+    if (answer.nextAt === clock.now() + 1) clock.jump(1);
+    return answer;
+  };
+  await clock.advance(1_999);
+  await clock.advance(0);
+  expect(await waybill.jobs.get(id)).toMatchObject({ state: 'available' });
+});

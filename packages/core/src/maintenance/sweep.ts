@@ -27,6 +27,8 @@ export interface SweepAnswer {
   nextAt: number | null;
   /** More was due than one sweep takes, or what was done may have made more due. */
   more: boolean;
+  /** Something was due, and nothing could be done about it: a look at once would find the same. */
+  isStuck: boolean;
 }
 
 /** What the sweep needs to make jobs of its own. */
@@ -83,9 +85,13 @@ export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<Sw
   const isUnclaimed = ({ tenant, id, state }: Job) => state === 'available' && waited.has(`${tenant} ${id}`);
   const unclaimed = ticked.filter(isUnclaimed);
   const moved = ticked.filter((job) => !isUnclaimed(job));
+  const changed = [...answer.admitted, ...advanced, ...fired, ...moved];
+  // By the time that was asked about: what became due meanwhile is found by the next look, at once.
+  const isOverdue = answer.nextAt !== null && answer.nextAt <= now;
   return {
-    changed: [...answer.admitted, ...advanced, ...fired, ...moved],
+    changed,
     unclaimed,
+    isStuck: isOverdue && changed.length === 0 && unclaimed.length === 0,
     failed,
     nextAt: answer.nextAt,
     more: ticked.length >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0,
