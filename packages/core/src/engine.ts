@@ -1,10 +1,12 @@
-import { offloadedStore } from './blobs/offloaded-store.ts';
+import { OffloadedStore } from './blobs/offloaded-store.ts';
 import { lackError } from './blobs/payloads.ts';
 import { BlobSweep } from './blobs/sweep-blobs.ts';
 import { Claimer } from './claim/claimer.ts';
 import { Heartbeats } from './claim/heartbeat.ts';
 import { HeldJobs } from './claim/held-jobs.ts';
-import { RowWriter, wrongState } from './commit/row-writer.ts';
+import { FollowUp } from './commit/follow-up.ts';
+import { wrongState } from './commit/row-change.ts';
+import { Writer } from './commit/writer.ts';
 import { crons } from './cron/crons.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
 import { deadMessages } from './dead-letters/dead-messages.ts';
@@ -14,7 +16,7 @@ import { WaybillError } from './errors.ts';
 import { follow } from './events/follow.ts';
 import { Signal } from './events/signal.ts';
 import { checkHealth } from './health/health.ts';
-import type { Job } from './job/job.ts';
+import { FIRST_REMINDER_MS } from './job/next-at.ts';
 import { limits } from './limits/limits.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { checkNodeVersion } from './node-version.ts';
@@ -22,8 +24,6 @@ import { type EngineOptions, resolveOptions } from './options.ts';
 import { Reporter } from './progress/reporter.ts';
 import { Settler } from './settle/settler.ts';
 import type { CronRecord } from './store/crons.ts';
-import { hintsFor } from './transport/hint.ts';
-import { hintedStore } from './transport/hinted-store.ts';
 import { pollTransport } from './transport/poll/poll-transport.ts';
 import { Reminders } from './transport/reminders.ts';
 import type { Waybill } from './waybill.ts';
@@ -36,18 +36,11 @@ const COUNT_AT_MOST = 10_000;
 export function engine(options: EngineOptions): Waybill {
   checkNodeVersion();
   const asked = resolveOptions(options);
-  const offloaded = asked.blobs && offloadedStore(asked.store, asked.blobs);
+  const offloaded = asked.blobs && new OffloadedStore(asked.store, asked.blobs);
   const payloads = offloaded?.payloads;
-  const whole = offloaded?.store ?? asked.store;
-  const transport = asked.transport ?? pollTransport({ store: whole });
+  const store = offloaded ?? asked.store;
+  const transport = asked.transport ?? pollTransport({ store });
   const { clock, logger, leaseMs } = asked;
-  const tellDead = (jobs: readonly Job[]): void => {
-    transport
-      .tellDead?.(jobs)
-      .catch((error: unknown) => logger.warn({ err: error }, 'Dead jobs were not told of; they are in the store.'));
-  };
-  const isHinted = transport.capabilities.delivers === 'hints';
-  const store = isHinted ? hintedStore(whole, tellDead) : whole;
   const resolved = { ...asked, store };
   // Also without upkeep: whoever ends a job notes when its row may go.
   if (options.retention) store.keepFor?.(options.retention);
@@ -55,56 +48,53 @@ export function engine(options: EngineOptions): Waybill {
   const closing = new AbortController();
   let closed: Promise<void> | undefined;
 
-  /** A hint that gets lost costs latency only, so nobody waits for it and nobody hears of its failure but the log. */
-  const hint = (jobs: readonly Job[]): void => {
-    if (!isHinted || jobs.every(({ rank }) => rank === null)) return;
-    transport
-      .send(hintsFor(jobs))
-      .catch((error: unknown) => logger.warn({ err: error }, 'Hints were not sent; the sweep repeats them.'));
-  };
-  const onChanged = (jobs: readonly Job[]): void => {
-    for (const job of jobs) {
-      if (job.advancePending) void advancer.advance(job);
-      else maintenance.expect(job.nextAt);
-    }
-    hint(jobs);
-    written.ring();
-  };
-  const reminders = new Reminders({ store, transport, logger, hint });
-
+  const followUp: FollowUp = new FollowUp({
+    ...{ transport, logger },
+    expect: (nextAt) => maintenance.expect(nextAt),
+    advance: (job) => advancer.advance(job),
+    remind: (jobs) => reminders.remind(jobs),
+    remindQueue: (tenant, queue) => reminders.resume(tenant, queue, closing.signal),
+    notifyReaders: () => written.ring(),
+  });
+  if (followUp.isHinted) {
+    store
+      .useReminders?.(FIRST_REMINDER_MS)
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, 'Jobs that come in by SQL may wait for a worker to look.'),
+      );
+  }
+  const reminders = new Reminders({ store, transport, logger, hint: (jobs) => followUp.hint(jobs) });
+  const writer = new Writer({ store, transport, followUp });
   const held = new HeldJobs();
-  const rows = new RowWriter(store, onChanged);
-  const enqueuer = new Enqueuer(store, transport, onChanged);
-  const makers = {
+  const enqueuer = new Enqueuer(writer, clock);
+  const make = {
     callback: (request: unknown, tenant: string) => enqueuer.make(request, tenant),
     tick: (cron: CronRecord, tick: number) => enqueuer.makeTick(cron, tick),
   };
-  const maintenance: Maintenance = new Maintenance(resolved, makers, {
-    onChanged,
-    onUnclaimed: (jobs) => void reminders.remind(jobs),
+  const maintenance: Maintenance = new Maintenance(resolved, {
+    ...{ writer, make },
     ...(asked.blobs && { blobs: new BlobSweep(asked.store, asked.blobs.store) }),
   });
   const advancer: Advancer = new Advancer({
-    ...{ store, logger, make: makers.callback, onChanged },
+    ...{ store, writer, logger, make: make.callback },
     onFailed: ({ nextAt }) => maintenance.expect(nextAt),
   });
   const settler = new Settler({
-    ...{ store, transport, rows, held, logger },
-    onRepeated: (job) => onChanged([job]),
+    ...{ store, transport, writer, held, logger },
+    onRepeated: (job) => followUp.rows([job]),
     advance: (job) => advancer.advance(job),
   });
   const heartbeats = new Heartbeats({ store, transport, logger });
-  const reporter = new Reporter({ store, rows, heartbeats, onTold: () => written.ring() });
+  const reporter = new Reporter({ store, writer, followUp, heartbeats });
   const claimer = new Claimer({
-    ...{ store, transport, held, logger, leaseMs },
+    ...{ store, transport, writer, followUp, held, logger, leaseMs },
+    ...(payloads && { payloads }),
     adopt: enqueuer.enqueue,
     closing: closing.signal,
-    onClaimed: onChanged,
   });
   if (resolved.maintenance) maintenance.start();
 
-  const apart = (overBytes: number | undefined) =>
-    overBytes === undefined ? undefined : offloaded?.apart?.(overBytes);
+  const apart = (overBytes: number | undefined) => (overBytes === undefined ? undefined : offloaded?.apart(overBytes));
 
   async function close(): Promise<void> {
     closing.abort();
@@ -112,7 +102,7 @@ export function engine(options: EngineOptions): Waybill {
     // While the transport still takes back what came too late.
     await claimer.idle();
     await transport.close();
-    await Promise.all([enqueuer.idle(), rows.idle(), advancer.idle(), heartbeats.idle(), reporter.idle()]);
+    await Promise.all([writer.idle(), advancer.idle(), heartbeats.idle(), reporter.idle()]);
     await store.close();
   }
 
@@ -122,12 +112,12 @@ export function engine(options: EngineOptions): Waybill {
       enqueueMany: enqueuer.enqueueMany,
       get: async (id, { tenant = '', overBytes } = {}) => {
         const [found] = (await apart(overBytes)?.get([{ tenant, id }])) ?? [];
-        const job = found ?? (await rows.mustRead({ tenant, id }));
+        const job = found ?? (await writer.mustRead({ tenant, id }));
         const lack = payloads?.lackOf(job);
         if (lack) throw lackError(job, lack);
         return job;
       },
-      ...(offloaded?.apart && payloads && { urls: (job, bound) => payloads.urlsOf(job, bound) }),
+      ...(asked.blobs?.store.presign && payloads && { urls: (job, bound) => payloads.urlsOf(job, bound) }),
       list: ({ filter, overBytes, ...query }) =>
         (apart(overBytes) ?? store).list({ ...query, filter: { tenant: '', ...filter } }),
       claim: (call) => claimer.claim(call),
@@ -136,31 +126,27 @@ export function engine(options: EngineOptions): Waybill {
       report: (call) => reporter.report(call),
       progress: (id, context) => reporter.progress(id, context),
       cancel: (id, { tenant = '', ...told } = {}) =>
-        rows.change({ tenant, id }, { do: 'cancel', ...told }, (job) =>
+        writer.change({ tenant, id }, { do: 'cancel', ...told }, (job) =>
           wrongState(job, 'a finished job cannot be cancelled'),
         ),
       activate: async (id, { tenant = '' } = {}) => {
-        const job = await rows.mustRead({ tenant, id });
+        const job = await writer.mustRead({ tenant, id });
         if (job.workflowId !== null)
           throw wrongState(job, 'a workflow starts its nodes when their parents have completed');
-        return rows.change({ tenant, id }, { do: 'activate' }, (found) =>
+        return writer.change({ tenant, id }, { do: 'activate' }, (found) =>
           wrongState(found, 'only a pending job can be activated'),
         );
       },
     },
     deadLetters: {
-      ...deadLetters(store, rows),
+      ...deadLetters(store, writer),
       ...(transport.aside && { messages: deadMessages(store, transport.aside) }),
     },
     queues: {
       list: ({ tenant = '' } = {}) => store.queues.list(tenant),
-      pause: (name, { tenant = '' } = {}) => store.queues.setPaused(tenant, checkQueue(name, 'queue'), true),
-      resume: async (name, { tenant = '' } = {}) => {
-        const info = await store.queues.setPaused(tenant, checkQueue(name, 'queue'), false);
-        void reminders.resume(tenant, name, closing.signal);
-        return info;
-      },
-      setLimit: (name, limit, { tenant = '' } = {}) => store.queues.setLimit(tenant, checkQueue(name, 'queue'), limit),
+      pause: (name, { tenant = '' } = {}) => writer.setPaused(tenant, checkQueue(name, 'queue'), true),
+      resume: (name, { tenant = '' } = {}) => writer.setPaused(tenant, checkQueue(name, 'queue'), false),
+      setLimit: (name, limit, { tenant = '' } = {}) => writer.setQueueLimit(tenant, checkQueue(name, 'queue'), limit),
       setKeep: (name, keep, { tenant = '' } = {}) => store.queues.setKeep(tenant, checkQueue(name, 'queue'), keep),
       stats: async (name, { tenant = '' } = {}) => {
         const stats = await store.queues.stats(tenant, checkQueue(name, 'queue'), { atMost: COUNT_AT_MOST });
@@ -168,9 +154,9 @@ export function engine(options: EngineOptions): Waybill {
         return stats;
       },
     },
-    limits: limits(store),
+    limits: limits(store, writer),
     crons: crons(store, (nextAt) => maintenance.expect(nextAt)),
-    workflows: workflows({ store, rows, enqueuer }),
+    workflows: workflows({ store, writer, enqueuer }),
     workers: {
       list: ({ tenant = '' } = {}) => store.workers.list(tenant),
       direct: async (id, directive, { tenant = '' } = {}) => {

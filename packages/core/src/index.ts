@@ -61,6 +61,7 @@ export type * from './store/claim.ts';
 export {
   type CronRecord,
   type CronStore,
+  type FireAnswer,
   type FireRequest,
   MISFIRE_POLICIES,
   type MisfirePolicy,
@@ -70,7 +71,15 @@ export {
 export type * from './store/event-log.ts';
 export type * from './store/extend.ts';
 export { eventMatches, jobMatches } from './store/filters.ts';
-export type * from './store/insert.ts';
+export {
+  type Edge,
+  type InsertAnswer,
+  type InsertGroup,
+  type NewJob,
+  type Stored,
+  storedBy,
+  type UniqueClaim,
+} from './store/insert.ts';
 export type * from './store/limits.ts';
 export {
   type LockRow,

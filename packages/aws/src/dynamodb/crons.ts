@@ -1,4 +1,12 @@
-import type { CronRecord, FireRequest, JsonObject, MisfirePolicy, OverlapPolicy } from '@waybill/core';
+import {
+  type CronRecord,
+  type FireAnswer,
+  type FireRequest,
+  type JsonObject,
+  type MisfirePolicy,
+  type OverlapPolicy,
+  storedBy,
+} from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, begins, type Condition, equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
@@ -96,27 +104,24 @@ export async function removeCron(base: Base, tenant: string, name: string): Prom
 }
 
 /** The cron moves on and its job comes in one transaction. */
-export async function fireCron(base: Base, request: FireRequest): Promise<'fired' | 'lost'> {
+export async function fireCron(base: Base, request: FireRequest): Promise<FireAnswer> {
   const { job } = request;
   const groups = job ? [{ jobs: [job] }] : [];
   const { marked, segments, loseAll } = await openLog(base, groups);
   const answer = await base.locks.run([`cron ${request.tenant} ${request.name}`, ...groups.flatMap(linesOf)], () =>
     fireTogether(base, request, marked[0]),
   );
-  if (!answer.made && marked[0]) loseAll(0);
+  if (marked[0] && (answer.status === 'lost' || answer.jobs.length === 0)) loseAll(0);
   await segments.confirm();
-  return answer.status;
+  return answer;
 }
 
-type Fired = { status: 'fired' | 'lost'; made: boolean };
-
-async function fireTogether(base: Base, request: FireRequest, group?: MarkedGroup): Promise<Fired> {
+async function fireTogether(base: Base, request: FireRequest, group?: MarkedGroup): Promise<FireAnswer> {
   const { tenant, name, expected, nextAt, tick } = request;
   for (let round = 0; round < MOST_TRIES; round++) {
     const item = await base.db.get(cronKey(tenant, name));
     const cron = item && cronOf(item);
-    if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt)
-      return { status: 'lost', made: false };
+    if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt) return { status: 'lost' };
     const view = group && (await readGroup(base, group));
     const refused = group && view ? await refusal(base, group, view) : null;
     const plan = group && view && !refused ? await planGroup(base, group, view) : null;
@@ -128,9 +133,9 @@ async function fireTogether(base: Base, request: FireRequest, group?: MarkedGrou
     await writeSides(base, plan?.sides ?? []);
     group?.segments.assertFresh();
     if (await base.db.transact([move, ...(plan?.writes ?? [])])) {
-      const answer = plan && (await inserted(base, plan));
-      if (answer?.status === 'inserted') base.wakes.jobs(answer.jobs);
-      return { status: 'fired', made: plan !== null };
+      const stored = plan ? [await inserted(base, plan)] : [];
+      for (const { jobs } of stored) base.wakes.jobs(jobs);
+      return { status: 'fired', ...storedBy(stored) };
     }
     await group?.segments.assertUnsettled();
     if (group)

@@ -1,4 +1,4 @@
-import type { InsertAnswer, Job } from '@waybill/core';
+import type { InsertAnswer, Job, Stored } from '@waybill/core';
 import { fitsNow } from './apply.ts';
 import type { Base } from './base.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
@@ -42,12 +42,14 @@ export async function insertTogether(base: Base, group: MarkedGroup): Promise<In
 /** Rows alone, so that a large group is not planned in vain. */
 const roughSize = ({ jobs, edges }: MarkedGroup): number => jobs.length + 2 * (edges?.length ?? 0);
 
-export async function inserted(base: Base, plan: GroupPlan): Promise<InsertAnswer> {
+export async function inserted(base: Base, plan: GroupPlan): Promise<{ status: 'inserted' } & Stored> {
   const late = (await Promise.all(plan.more.map((limit) => admitMore(base, limit)))).flat();
   const others = await wholeJobs(base, [...plan.admitted, ...late]);
   base.wakes.jobs(others);
   const byId = new Map(others.map((job) => [job.id, job]));
-  return { status: 'inserted', jobs: plan.jobs.map((job) => byId.get(job.id) ?? job) };
+  const jobs = plan.jobs.map((job) => byId.get(job.id) ?? job);
+  const own = new Set(jobs.map(({ id }) => id));
+  return { status: 'inserted', jobs, admitted: others.filter(({ id }) => !own.has(id)) };
 }
 
 /** All rows are there with the marks of this very call: its answer was lost, not its work. */
@@ -59,6 +61,8 @@ async function ownRows(base: Base, { marks }: MarkedGroup, { rows }: GroupView):
       base,
       rows.filter((row) => row !== undefined),
     ),
+    // Not known any more. Their rows carry reminders, so a lost hint costs time only.
+    admitted: [],
   };
 }
 

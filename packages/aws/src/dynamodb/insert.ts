@@ -47,7 +47,7 @@ async function insertPlain(base: Base, { jobs, marks, segments }: MarkedGroup): 
   await writeSides(base, sides);
   segments.assertFresh();
   const written = await base.db.write({ put: row, if: unlessFenced(mark, isFree(base.settings.clock.now())) });
-  if (written.ok || hasMark(written.old, mark)) return { status: 'inserted', jobs: [job] };
+  if (written.ok || hasMark(written.old, mark)) return { status: 'inserted', jobs: [job], admitted: [] };
   if (isFenced(written.old, mark)) throw tooLate();
   const { old } = written;
   // Part of a group that somebody is about to commit, or gone between two looks: that needs a closer one.

@@ -45,15 +45,11 @@ export async function admit(base: Base, limit: LimitName): Promise<Job[]> {
   return jobs;
 }
 
-export async function setLimit(
-  base: Base,
-  tenant: string,
-  key: string,
-  rule: LimitRule,
-): Promise<{ admitted: number }> {
+export async function setLimit(base: Base, tenant: string, key: string, rule: LimitRule): Promise<{ admitted: Job[] }> {
   const rows = await base.locks.run([limitLine(tenant, key)], () => admitAll(base, { tenant, key }, rule));
-  base.wakes.jobs(await wholeJobs(base, rows));
-  return { admitted: rows.length };
+  const admitted = await wholeJobs(base, rows);
+  base.wakes.jobs(admitted);
+  return { admitted };
 }
 
 export async function getLimit(base: Base, tenant: string, key: string): Promise<LimitInfo | null> {

@@ -1,4 +1,4 @@
-import type { MoveRequest } from '@waybill/core';
+import { type InsertAnswer, type MoveAnswer, type MoveRequest, storedBy } from '@waybill/core';
 import type { Base } from './base.ts';
 import { equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
@@ -11,22 +11,22 @@ import { writeSides } from './row-writes.ts';
 import { secondsOf } from './rows.ts';
 
 /** The workflow moves and its jobs come in one transaction. */
-export async function moveWorkflow(base: Base, request: MoveRequest): Promise<boolean> {
+export async function moveWorkflow(base: Base, request: MoveRequest): Promise<MoveAnswer> {
   const groups = request.jobs.map((job) => ({ jobs: [job] }));
   const { marked, segments, loseAll } = await openLog(base, groups);
   const lines = [`workflow ${request.tenant} ${request.id}`, ...groups.flatMap(linesOf)];
   const made = await base.locks.run(lines, () => moveTogether(base, request, marked));
   for (const index of groups.keys()) if (!made?.has(index)) loseAll(index);
   await segments.confirm();
-  return made !== null;
+  return made === null ? { status: 'lost' } : { status: 'moved', ...storedBy([...made.values()]) };
 }
 
-/** Answers which of the jobs went in; null when the workflow was not in the expected state. */
+/** Answers those of the jobs that went in, by their place; null when the workflow was not in the expected state. */
 async function moveTogether(
   base: Base,
   request: MoveRequest,
   groups: readonly MarkedGroup[],
-): Promise<Set<number> | null> {
+): Promise<Map<number, InsertAnswer> | null> {
   const { tenant, id, from, to, now } = request;
   const key = workflowKey(tenant, id);
   const { retention } = base.settings;
@@ -49,11 +49,13 @@ async function moveTogether(
     const writes = [...plans.values()].flatMap((plan) => plan.writes);
     groups[0]?.segments.assertFresh();
     if (await base.db.transact([{ update: key, change, if: equals('st', from) }, ...writes])) {
-      for (const plan of plans.values()) {
+      const made = new Map<number, InsertAnswer>();
+      for (const [index, plan] of plans) {
         const answer = await inserted(base, plan);
-        if (answer.status === 'inserted') base.wakes.jobs(answer.jobs);
+        base.wakes.jobs(answer.jobs);
+        made.set(index, answer);
       }
-      return new Set(plans.keys());
+      return made;
     }
     await groups[0]?.segments.assertUnsettled();
     await pause(Math.min(round, 4));

@@ -41,7 +41,8 @@ export async function stageGroup(base: Base, group: MarkedGroup): Promise<Insert
         group.jobs.map(({ job }) => job),
       );
       base.wakes.jobs(jobs.filter((job) => job !== null));
-      return { status: 'inserted', jobs: jobs.map((job, index) => job ?? group.jobs[index]!.job) };
+      // Whom others' slots went to is not gathered here. Their rows carry reminders, so that costs time only.
+      return { status: 'inserted', jobs: jobs.map((job, index) => job ?? group.jobs[index]!.job), admitted: [] };
     }
     await group.segments.assertUnsettled();
     await clearStaged(base, keysOf(group));

@@ -1,17 +1,27 @@
 import type { Job } from '../job/job.ts';
 import type { Progress } from '../job/progress.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { Change } from '../store/apply.ts';
-import type { ClaimAnswer } from '../store/claim.ts';
-import type { InsertAnswer, NewJob } from '../store/insert.ts';
-import { overlay } from '../store/overlay.ts';
-import type { ReportRequest } from '../store/reports.ts';
-import type { Store, StoreWithin } from '../store/store.ts';
+import type { ApplyAnswer, Change } from '../store/apply.ts';
+import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest, OpeningQuery } from '../store/claim.ts';
+import type { CronStore } from '../store/crons.ts';
+import type { EventLog } from '../store/event-log.ts';
+import type { ExtendAnswer, ExtendRequest } from '../store/extend.ts';
+import type { InsertAnswer, InsertGroup, NewJob, Stored } from '../store/insert.ts';
+import type { LimitStore } from '../store/limits.ts';
+import type { LockStore } from '../store/locks.ts';
+import type { PruneAnswer, PruneRequest, Retention } from '../store/prune.ts';
+import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from '../store/query.ts';
+import type { QueueStore } from '../store/queues.ts';
+import type { RecordStore } from '../store/records.ts';
+import type { ReportRequest, ReportStore } from '../store/reports.ts';
+import type { Store, StoreWithin, WakeListener } from '../store/store.ts';
+import type { Transaction } from '../store/transaction.ts';
+import type { WorkerStore } from '../store/workers.ts';
+import type { WorkflowStore } from '../store/workflows.ts';
 import type { BlobStore } from './blob-store.ts';
 import { fittingEvents, fittingPage } from './fitting-page.ts';
 import { JobPayloads } from './job-payloads.ts';
 import { lackError, Payloads } from './payloads.ts';
-import { type WholeClaim, wholeClaims } from './whole-claims.ts';
 
 export interface BlobOptions {
   store: BlobStore;
@@ -21,157 +31,281 @@ export interface BlobOptions {
 
 const THRESHOLD = 65_536;
 
-export interface Offloaded {
-  store: Store;
-  payloads: JobPayloads;
-  /** Reads rows without their args and results over a size; only where these can be had by an address. */
-  apart?: (overBytes: number) => Pick<Store, 'get' | 'list'>;
-}
-
 /**
  * The store with its large payloads elsewhere: a blob is put before the row that refers to it is written, and whoever
  * reads the row finds the payload in its place. What only the engine itself looks at (due rows, waiting children,
- * admitted jobs) keeps its references, since it looks at no payload. Without blobs nobody pays for any of this.
+ * admitted jobs) keeps its references, since it looks at no payload. A claimed job whose payload cannot be had says so
+ * (`payloads.lackOf`); what becomes of it is the claimer's business. Without blobs nobody pays for any of this.
  */
-export function offloadedStore(inner: Store, { store: blobs, threshold = THRESHOLD }: BlobOptions): Offloaded {
-  const values = new Payloads(blobs, threshold);
-  const payloads = new JobPayloads(values);
-  const { events, reports, workflows, crons } = inner;
+export class OffloadedStore implements Store {
+  readonly capabilities: Store['capabilities'];
+  readonly clock: Store['clock'];
+  readonly events: EventLog;
+  readonly reports: ReportStore;
+  readonly queues: QueueStore;
+  readonly limits: LimitStore;
+  readonly workflows: WorkflowStore;
+  readonly workers: WorkerStore;
+  readonly crons: CronStore;
+  readonly records: RecordStore;
+  readonly locks: LockStore;
+  readonly payloads: JobPayloads;
+  readonly within?: (transaction: Transaction) => StoreWithin;
+  readonly opensAt?: (query: OpeningQuery) => Promise<number | null>;
+  readonly keepFor?: (retention: Partial<Retention>) => void;
+  readonly useReminders?: (firstMs: number) => Promise<void>;
+  readonly #inner: Store;
+  readonly #blobs: BlobStore;
+  readonly #values: Payloads;
+  readonly #rows: StoreWithin;
 
-  const readers = (target: Pick<Store, 'get'>, overBytes = Number.POSITIVE_INFINITY): Pick<Store, 'get' | 'list'> => ({
-    get: async (keys) => Promise.all((await target.get(keys)).map((job) => job && payloads.open(job, overBytes))),
-    list: async (query) => {
-      const { items, ...rest } = await fittingPage(inner, query, (job) => payloads.bytesOf(job, overBytes));
-      return { items: await Promise.all(items.map((job) => payloads.open(job, overBytes))), ...rest };
-    },
-  });
-  const leaveAll = (jobs: readonly Job[]): Job[] => jobs.map((job) => payloads.leave(job));
+  constructor(inner: Store, { store: blobs, threshold = THRESHOLD }: BlobOptions) {
+    this.#inner = inner;
+    this.#blobs = blobs;
+    this.#values = new Payloads(blobs, threshold);
+    this.payloads = new JobPayloads(this.#values);
+    this.#rows = this.#rowsOf(inner);
+    this.capabilities = inner.capabilities;
+    this.clock = inner.clock;
+    this.queues = inner.queues;
+    this.workers = inner.workers;
+    this.records = inner.records;
+    this.locks = inner.locks;
+    this.events = this.#eventsOf(inner);
+    this.reports = this.#reportsOf(inner);
+    this.workflows = this.#workflowsOf(inner);
+    this.limits = this.#limitsOf(inner);
+    this.crons = this.#cronsOf(inner);
+    const { within, opensAt, keepFor, useReminders } = inner;
+    if (within) this.within = (transaction) => this.#rowsOf(within.call(inner, transaction));
+    if (opensAt) this.opensAt = (query) => opensAt.call(inner, query);
+    if (keepFor) this.keepFor = (retention) => keepFor.call(inner, retention);
+    if (useReminders) this.useReminders = (firstMs) => useReminders.call(inner, firstMs);
+  }
 
-  const sealNew = async (made: NewJob): Promise<NewJob> => ({
-    ...made,
-    ...(await sealOne(made)),
-    ...(made.unique?.replace && {
-      unique: { ...made.unique, replace: { ...made.unique.replace, ...(await sealOne(made.unique.replace)) } },
-    }),
-  });
-  const sealOne = async ({ job, events: told }: Pick<Change, 'job' | 'events'>) => {
-    const [sealed, sealedEvents] = await Promise.all([payloads.seal(job), payloads.sealEvents(told)]);
+  /** Reads rows without their args and results over a size; only where these can be had by an address. */
+  apart(overBytes: number): Pick<Store, 'get' | 'list'> | undefined {
+    if (!this.#blobs.presign) return undefined;
+    return {
+      get: (keys) => this.#get(this.#inner, keys, overBytes),
+      list: (query) => this.#list(query, overBytes),
+    };
+  }
+
+  insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
+    return this.#rows.insert(groups);
+  }
+
+  get(keys: readonly JobKey[]): Promise<(Job | null)[]> {
+    return this.#rows.get(keys);
+  }
+
+  list(query: JobQuery): Promise<Page<Job>> {
+    return this.#list(query);
+  }
+
+  count(filter: JobFilter, bound: { atMost: number }): Promise<number> {
+    return this.#inner.count(filter, bound);
+  }
+
+  async claim(requests: readonly ClaimRequest[]): Promise<Job[][]> {
+    const claimed = await this.#inner.claim(requests);
+    return Promise.all(claimed.map((jobs) => Promise.all(jobs.map((job) => this.payloads.open(job)))));
+  }
+
+  async claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]> {
+    const answers = await this.#inner.claimById(request);
+    return Promise.all(
+      answers.map(async (answer) =>
+        answer.status === 'claimed' ? { ...answer, job: await this.payloads.open(answer.job) } : answer,
+      ),
+    );
+  }
+
+  apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
+    return this.#rows.apply(changes);
+  }
+
+  extend(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]> {
+    return this.#inner.extend(requests);
+  }
+
+  async due(query: DueQuery): Promise<DueAnswer> {
+    const { jobs, admitted, ...rest } = await this.#inner.due(query);
+    return { jobs: this.#leaveAll(jobs), admitted: this.#leaveAll(admitted), ...rest };
+  }
+
+  prune(request: PruneRequest): Promise<PruneAnswer> {
+    return this.#inner.prune(request);
+  }
+
+  onWake(listener: WakeListener): () => void {
+    return this.#inner.onWake(listener);
+  }
+
+  ping(): Promise<void> {
+    return this.#inner.ping();
+  }
+
+  async close(): Promise<void> {
+    await this.#inner.close();
+    await this.#blobs.close();
+  }
+
+  async #get(target: Pick<Store, 'get'>, keys: readonly JobKey[], overBytes?: number): Promise<(Job | null)[]> {
+    const jobs = await target.get(keys);
+    return Promise.all(jobs.map((job) => job && this.payloads.open(job, overBytes)));
+  }
+
+  async #list(query: JobQuery, overBytes = Number.POSITIVE_INFINITY): Promise<Page<Job>> {
+    const page = await fittingPage(this.#inner, query, (job) => this.payloads.bytesOf(job, overBytes));
+    return { ...page, items: await Promise.all(page.items.map((job) => this.payloads.open(job, overBytes))) };
+  }
+
+  #rowsOf(target: StoreWithin): StoreWithin {
+    return {
+      insert: async (groups) => {
+        const sealed = groups.map(async (group) => ({ ...group, jobs: await this.#sealAll(group.jobs) }));
+        const answers = await target.insert(await Promise.all(sealed));
+        return Promise.all(answers.map((answer, index) => this.#openInserted(answer, groups[index]!.jobs)));
+      },
+      get: (keys) => this.#get(target, keys),
+      apply: async (changes) => {
+        const sealed = changes.map(async (change) => ({ ...change, ...(await this.#sealOne(change)) }));
+        const answers = await target.apply(await Promise.all(sealed));
+        return answers.map((answer) =>
+          answer.status === 'applied' ? { ...answer, admitted: this.#leaveAll(answer.admitted) } : answer,
+        );
+      },
+    };
+  }
+
+  #leaveAll(jobs: readonly Job[]): Job[] {
+    return jobs.map((job) => this.payloads.leave(job));
+  }
+
+  async #sealOne({ job, events }: Pick<Change, 'job' | 'events'>): Promise<Pick<Change, 'job' | 'events'>> {
+    const [sealed, sealedEvents] = await Promise.all([this.payloads.seal(job), this.payloads.sealEvents(events)]);
     return { job: sealed, events: sealedEvents };
-  };
-  const sealAll = (made: readonly NewJob[]): Promise<NewJob[]> => Promise.all(made.map(sealNew));
+  }
 
-  const openInserted = async (answer: InsertAnswer, made: readonly NewJob[]): Promise<InsertAnswer> => {
+  async #sealNew(made: NewJob): Promise<NewJob> {
+    const sealed = { ...made, ...(await this.#sealOne(made)) };
+    const { unique } = made;
+    if (!unique?.replace) return sealed;
+    return {
+      ...sealed,
+      unique: { ...unique, replace: { ...unique.replace, ...(await this.#sealOne(unique.replace)) } },
+    };
+  }
+
+  #sealAll(made: readonly NewJob[]): Promise<NewJob[]> {
+    return Promise.all(made.map((one) => this.#sealNew(one)));
+  }
+
+  async #openInserted(answer: InsertAnswer, made: readonly NewJob[]): Promise<InsertAnswer> {
     if (answer.status === 'closed') return answer;
-    if (answer.status !== 'inserted') return { ...answer, job: await payloads.open(answer.job) };
-    // Nobody needs to fetch what the caller has just brought.
-    const jobs = answer.jobs.map((job, index) => {
-      const { spec, result, errors } = made[index]!.job;
+    if (answer.status !== 'inserted') return { ...answer, job: await this.payloads.open(answer.job) };
+    return { ...answer, ...this.#withOwn(answer, made) };
+  }
+
+  /** Nobody needs to fetch what the caller has just brought. */
+  #withOwn({ jobs, admitted }: Stored, made: readonly NewJob[]): Stored {
+    const brought = new Map(made.map(({ job }) => [job.id, job]));
+    const whole = jobs.map((job) => {
+      const { spec, result, errors } = brought.get(job.id)!;
       return { ...job, spec, result, errors };
     });
-    return { ...answer, jobs };
-  };
+    return { jobs: whole, admitted: this.#leaveAll(admitted) };
+  }
 
-  const rowsOf = (target: StoreWithin): StoreWithin => ({
-    insert: async (groups) => {
-      const sealed = await Promise.all(groups.map(async (group) => ({ ...group, jobs: await sealAll(group.jobs) })));
-      const answers = await target.insert(sealed);
-      return Promise.all(answers.map((answer, index) => openInserted(answer, groups[index]!.jobs)));
-    },
-    get: readers(target).get,
-    apply: async (changes) => {
-      const sealed = await Promise.all(changes.map(async (change) => ({ ...change, ...(await sealOne(change)) })));
-      const answers = await target.apply(sealed);
-      return answers.map((answer) =>
-        answer.status === 'applied' ? { ...answer, admitted: leaveAll(answer.admitted) } : answer,
-      );
-    },
-  });
-
-  const sealReport = async (request: ReportRequest): Promise<ReportRequest> => {
-    const { checkpoint } = request.report;
-    if (checkpoint === undefined) return request;
-    const sealed = (await values.seal(request, 'checkpoint', checkpoint)) as JsonObject;
-    return { ...request, report: { ...request.report, checkpoint: sealed } };
-  };
-  /** A checkpoint that is gone is none: the run begins anew. One that cannot be read now may be read later. */
-  const openProgress = async <T extends Progress | null>(progress: T): Promise<T> => {
-    if (!progress?.checkpoint) return progress;
-    const { value, lack } = await values.open(progress, progress.checkpoint);
-    if (lack?.cause !== undefined) throw lackError(progress, lack);
-    return { ...progress, checkpoint: lack ? null : (value as JsonObject) };
-  };
-
-  const store = overlay(inner, {
-    ...rowsOf(inner),
-    ...(inner.within && { within: (transaction) => rowsOf(inner.within!(transaction)) }),
-    list: readers(inner).list,
-    claim: async (requests) => {
-      const claimed = await inner.claim(requests);
-      const whole = await wholeClaims(inner, payloads, claimed.flat());
-      return claimed.map((jobs) => jobs.flatMap((job) => wholeJob(whole.get(job)!)));
-    },
-    // An enqueue would have to wait until the payloads of what was claimed have been fetched.
-    insertAndClaim: undefined,
-    claimById: async (request) => {
-      const answers = await inner.claimById(request);
-      const claimed = answers.flatMap((answer) => (answer.status === 'claimed' ? [answer.job] : []));
-      const whole = await wholeClaims(inner, payloads, claimed);
-      return answers.map((answer) => (answer.status === 'claimed' ? toAnswer(whole.get(answer.job)!) : answer));
-    },
-    due: async (query) => {
-      const { jobs, admitted, ...rest } = await inner.due(query);
-      return { jobs: leaveAll(jobs), admitted: leaveAll(admitted), ...rest };
-    },
-    events: overlay(events, {
+  #eventsOf({ events }: Store): EventLog {
+    return {
       read: async (query) => {
         const page = fittingEvents(await events.read(query));
-        return { ...page, events: await Promise.all(page.events.map((event) => payloads.openEvent(event))) };
+        return { ...page, events: await Promise.all(page.events.map((event) => this.payloads.openEvent(event))) };
       },
-    }),
-    reports: overlay(reports, {
+      end: () => events.end(),
+    };
+  }
+
+  #reportsOf({ reports }: Store): ReportStore {
+    return {
       add: async (requests) => {
-        const answers = await reports.add(await Promise.all(requests.map(sealReport)));
+        const answers = await reports.add(await Promise.all(requests.map((request) => this.#sealReport(request))));
         return Promise.all(
           answers.map(async (answer) =>
-            answer.status === 'noted' ? { ...answer, progress: await openProgress(answer.progress) } : answer,
+            answer.status === 'noted' ? { ...answer, progress: await this.#openProgress(answer.progress) } : answer,
           ),
         );
       },
-      get: async (keys) => Promise.all((await reports.get(keys)).map(openProgress)),
-    }),
-    workflows: overlay(workflows, {
-      meet: async (parents) => leaveAll(await workflows.meet(parents)),
-      waiting: async (parents) => leaveAll(await workflows.waiting(parents)),
+      get: async (keys) => Promise.all((await reports.get(keys)).map((progress) => this.#openProgress(progress))),
+    };
+  }
+
+  async #sealReport(request: ReportRequest): Promise<ReportRequest> {
+    const { checkpoint } = request.report;
+    if (checkpoint === undefined) return request;
+    const sealed = (await this.#values.seal(request, 'checkpoint', checkpoint)) as JsonObject;
+    return { ...request, report: { ...request.report, checkpoint: sealed } };
+  }
+
+  /** A checkpoint that is gone is none: the run begins anew. One that cannot be read now may be read later. */
+  async #openProgress<T extends Progress | null>(progress: T): Promise<T> {
+    if (!progress?.checkpoint) return progress;
+    const { value, lack } = await this.#values.open(progress, progress.checkpoint);
+    if (lack?.cause !== undefined) throw lackError(progress, lack);
+    return { ...progress, checkpoint: lack ? null : (value as JsonObject) };
+  }
+
+  #workflowsOf({ workflows }: Store): WorkflowStore {
+    return {
+      get: (tenant, id) => workflows.get(tenant, id),
+      list: (query) => workflows.list(query),
+      hasUnfinished: (tenant, id) => workflows.hasUnfinished(tenant, id),
+      meet: async (parents) => this.#leaveAll(await workflows.meet(parents)),
+      waiting: async (parents) => this.#leaveAll(await workflows.waiting(parents)),
       parents: async (children) => {
-        const openResult = async (id: string, stored: Json | null): Promise<Json | null> => {
-          const { value, lack } = await values.open({ tenant: children.tenant, id }, stored);
-          if (lack?.cause !== undefined) throw lackError({ tenant: children.tenant, id }, lack);
-          return value;
-        };
         const families = await workflows.parents(children);
-        return Promise.all(
-          families.map((family) =>
-            Promise.all(family.map(async (one) => ({ ...one, result: await openResult(one.id, one.result) }))),
-          ),
-        );
+        const openOne = async (one: (typeof families)[number][number]) => ({
+          ...one,
+          result: await this.#openResult({ tenant: children.tenant, id: one.id }, one.result),
+        });
+        return Promise.all(families.map((family) => Promise.all(family.map(openOne))));
       },
-      move: async (request) => workflows.move({ ...request, jobs: await sealAll(request.jobs) }),
-    }),
-    crons: overlay(crons, {
-      fire: async ({ job, ...request }) => crons.fire(job ? { ...request, job: await sealNew(job) } : request),
-    }),
-    close: async () => {
-      await inner.close();
-      await blobs.close();
-    },
-  });
-  const apart = (overBytes: number) => readers(inner, overBytes);
-  return { store, payloads, ...(blobs.presign && { apart }) };
+      move: async (request) => {
+        const answer = await workflows.move({ ...request, jobs: await this.#sealAll(request.jobs) });
+        return answer.status === 'moved' ? { ...answer, ...this.#withOwn(answer, request.jobs) } : answer;
+      },
+    };
+  }
+
+  async #openResult(key: JobKey, stored: Json | null): Promise<Json | null> {
+    const { value, lack } = await this.#values.open(key, stored);
+    if (lack?.cause !== undefined) throw lackError(key, lack);
+    return value;
+  }
+
+  #limitsOf({ limits }: Store): LimitStore {
+    return {
+      get: (tenant, key) => limits.get(tenant, key),
+      set: async (tenant, key, rule, now) => {
+        const { admitted } = await limits.set(tenant, key, rule, now);
+        return { admitted: this.#leaveAll(admitted) };
+      },
+    };
+  }
+
+  #cronsOf({ crons }: Store): CronStore {
+    return {
+      put: (cron) => crons.put(cron),
+      get: (tenant, name) => crons.get(tenant, name),
+      list: (tenant) => crons.list(tenant),
+      remove: (tenant, name) => crons.remove(tenant, name),
+      fire: async ({ job, ...request }) => {
+        const answer = await crons.fire(job ? { ...request, job: await this.#sealNew(job) } : request);
+        return answer.status === 'fired' ? { ...answer, ...this.#withOwn(answer, job ? [job] : []) } : answer;
+      },
+    };
+  }
 }
-
-const wholeJob = (claim: WholeClaim): Job[] => (claim.status === 'whole' ? [claim.job] : []);
-
-const toAnswer = (claim: WholeClaim): ClaimAnswer => {
-  if (claim.status === 'whole') return { status: 'claimed', job: claim.job };
-  return { status: claim.status === 'gone' ? 'finished' : 'not_due' };
-};

@@ -1,5 +1,7 @@
-import { changeOf, seen } from '../commit/row-writer.ts';
-import { isFinished, type Job } from '../job/job.ts';
+import { changeOf, seen } from '../commit/row-change.ts';
+import type { Writer } from '../commit/writer.ts';
+import { WaybillError } from '../errors.ts';
+import { isFinished } from '../job/job.ts';
 import { transition } from '../job/transition.ts';
 import type { CronRecord } from '../store/crons.ts';
 import type { NewJob } from '../store/insert.ts';
@@ -9,21 +11,28 @@ import { nextTick, ticksUpTo } from './schedule.ts';
 /** A tick that is found later than this was missed: nobody was there when it came. */
 const MISSED_AFTER_MS = 60_000;
 
+/** Rounds in which others may keep changing the job of the tick before. */
+const MAX_ROUNDS = 20;
+
+interface FireParts {
+  store: Store;
+  writer: Writer;
+}
+
 /** Makes the job of a tick. The tick is its idempotency key, whatever happens to the cron in between. */
 export type MakeTick = (cron: CronRecord, tick: number) => NewJob;
 
 /**
  * Deals with one due tick of one cron, and moves the cron on. One atomic operation per tick, expected as it was read:
- * of any number of servers one fires it. Answers the job, or null.
+ * of any number of servers one fires it.
  */
-export async function fire(store: Store, cron: CronRecord, make: MakeTick): Promise<Job | null> {
-  const now = store.clock.now();
-  const { tick, nextAt, isSkipped } = plan(cron, now);
-  const job = isSkipped || !(await mayRun(store, cron)) ? undefined : make(cron, tick);
+export async function fire(parts: FireParts, cron: CronRecord, make: MakeTick): Promise<void> {
+  const { store, writer } = parts;
+  const { tick, nextAt, isSkipped } = plan(cron, store.clock.now());
+  const job = isSkipped || !(await mayRun(parts, cron)) ? undefined : make(cron, tick);
   const { tenant, name, version } = cron;
   const expected = { version, nextAt: cron.nextAt! };
-  const answer = await store.crons.fire({ tenant, name, expected, nextAt, tick, ...(job && { job }) });
-  return answer === 'fired' && job ? job.job : null;
+  await writer.fire({ tenant, name, expected, nextAt, tick, ...(job && { job }) });
 }
 
 interface Plan {
@@ -44,12 +53,20 @@ function plan(cron: CronRecord, now: number): Plan {
 }
 
 /** What the overlap policy says about the job of the tick before. */
-async function mayRun(store: Store, { tenant, overlap, lastJobId }: CronRecord): Promise<boolean> {
+async function mayRun({ store, writer }: FireParts, { tenant, overlap, lastJobId }: CronRecord): Promise<boolean> {
   if (overlap === 'allow' || lastJobId === null) return true;
-  const [last] = await store.get([{ tenant, id: lastJobId }]);
-  if (!last || isFinished(last.state)) return true;
-  if (overlap === 'skip') return false;
-  const cancelled = transition(last, { do: 'cancel', by: 'cron', reason: 'the next tick has come' }, store.clock.now());
-  if (cancelled) await store.apply([changeOf(last, seen(last), cancelled)]);
-  return true;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const [last] = await store.get([{ tenant, id: lastJobId }]);
+    if (!last || isFinished(last.state)) return true;
+    if (overlap === 'skip') return false;
+    const cancelled = transition(
+      last,
+      { do: 'cancel', by: 'cron', reason: 'the next tick has come' },
+      store.clock.now(),
+    );
+    const [answer] = cancelled ? await writer.apply([changeOf(last, seen(last), cancelled)]) : [];
+    if (answer?.status === 'applied') return true;
+    // Somebody changed it meanwhile: it is looked at again, since two jobs of one cron must not be alive.
+  }
+  throw new WaybillError('unavailable', `Job ${lastJobId} of the tick before is being changed by others all the time.`);
 }

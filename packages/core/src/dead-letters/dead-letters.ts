@@ -1,4 +1,5 @@
-import { jobNotFound, type RowWriter, wrongState } from '../commit/row-writer.ts';
+import { jobNotFound, wrongState } from '../commit/row-change.ts';
+import type { Writer } from '../commit/writer.ts';
 import type { WaybillError } from '../errors.ts';
 import type { Job } from '../job/job.ts';
 import type { Command } from '../job/transition.ts';
@@ -10,7 +11,7 @@ const SLICE = 500;
 const COUNT_AT_MOST = 10_000;
 
 /** Jobs that were given up and kept for repair. */
-export function deadLetters(store: Store, rows: RowWriter): DeadLetters {
+export function deadLetters(store: Store, writer: Writer): DeadLetters {
   const inSet = (filter: Partial<JobFilter> = {}): JobFilter => ({
     tenant: '',
     ...filter,
@@ -19,7 +20,7 @@ export function deadLetters(store: Store, rows: RowWriter): DeadLetters {
   });
 
   async function get(id: string, tenant = ''): Promise<Job> {
-    const job = await rows.mustRead({ tenant, id });
+    const job = await writer.mustRead({ tenant, id });
     if (!job.dead) throw jobNotFound(id);
     return job;
   }
@@ -32,7 +33,7 @@ export function deadLetters(store: Store, rows: RowWriter): DeadLetters {
       const limit = Math.min(SLICE, atMost - done);
       const page = await store.list({ filter: inSet(filter), limit, ...(cursor !== undefined && { cursor }) });
       const results = await Promise.all(
-        page.items.map(({ tenant, id }) => attempt(rows.change({ tenant, id }, command, notDead))),
+        page.items.map(({ tenant, id }) => attempt(writer.change({ tenant, id }, command, notDead))),
       );
       done += results.filter(Boolean).length;
       if (page.cursor === undefined) return { done, more: false };
@@ -46,11 +47,11 @@ export function deadLetters(store: Store, rows: RowWriter): DeadLetters {
     get: (id, { tenant } = {}) => get(id, tenant),
     replay: async (id, { tenant = '' } = {}) => {
       await get(id, tenant);
-      return rows.change({ tenant, id }, { do: 'replay' }, notDead);
+      return writer.change({ tenant, id }, { do: 'replay' }, notDead);
     },
     discard: async (id, { tenant = '' } = {}) => {
       await get(id, tenant);
-      return rows.change({ tenant, id }, { do: 'forget' }, notDead);
+      return writer.change({ tenant, id }, { do: 'forget' }, notDead);
     },
     replayMany: async (filter, { atMost = Number.POSITIVE_INFINITY } = {}) => {
       const { done, more } = await forAll(filter, { do: 'replay' }, atMost);

@@ -1,4 +1,4 @@
-import { changeOf, seen } from '../commit/row-writer.ts';
+import { changeOf, seen } from '../commit/row-change.ts';
 import { WaybillError } from '../errors.ts';
 import { evolve } from '../job/evolve.ts';
 import type { Job } from '../job/job.ts';

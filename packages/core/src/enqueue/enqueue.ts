@@ -1,19 +1,15 @@
 import { Fields } from '../check.ts';
-import { GroupCommit } from '../commit/group-commit.ts';
+import type { Clock } from '../clock.ts';
+import type { Writer } from '../commit/writer.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import type { Job } from '../job/job.ts';
 import { sequence } from '../job/rank.ts';
 import type { CronRecord } from '../store/crons.ts';
 import type { InsertAnswer, InsertGroup, NewJob } from '../store/insert.ts';
-import type { Store } from '../store/store.ts';
 import type { Transaction } from '../store/transaction.ts';
-import { storeWithin } from '../store/within.ts';
-import type { Transport } from '../transport/transport.ts';
 import type { EnqueueContext, Jobs } from '../waybill.ts';
 import { Candidate } from './candidate.ts';
 import { checkEnvelope, checkPlain } from './envelope.ts';
-import { groupSize } from './group-size.ts';
-import { insertHandingOver } from './hand-over.ts';
 import { newJob } from './new-job.ts';
 
 /** Jobs in one call; more belong into several calls. */
@@ -31,21 +27,15 @@ interface Placement {
   idempotencyKey?: string | null;
 }
 
-/** Defaults, validation and one insert, coalesced with whatever else is being enqueued. */
+/** Defaults, validation and one insert. */
 export class Enqueuer {
-  readonly #store: Store;
-  readonly #inserts: GroupCommit<InsertGroup, InsertAnswer>;
+  readonly #writer: Writer;
+  readonly #clock: Clock;
   readonly #nextSeq = sequence();
-  readonly #onInserted: (jobs: readonly Job[]) => void;
 
-  constructor(store: Store, transport: Transport, onInserted: (jobs: readonly Job[]) => void) {
-    const { maxBatch: maxItems, parallelFlushes: parallel } = store.capabilities;
-    this.#store = store;
-    this.#onInserted = onInserted;
-    this.#inserts = new GroupCommit({
-      flush: insertHandingOver(store, transport),
-      ...{ maxItems, parallel, sizeOf: groupSize },
-    });
+  constructor(writer: Writer, clock: Clock) {
+    this.#writer = writer;
+    this.#clock = clock;
   }
 
   readonly enqueue: Jobs['enqueue'] = async (request, context = {}) => {
@@ -66,14 +56,14 @@ export class Enqueuer {
 
   /** A new row that is not yet stored; for those who insert more than jobs alone. */
   make(request: unknown, tenant: string, workflow?: { id: string; node: string }): NewJob {
-    const now = this.#store.clock.now();
+    const now = this.#clock.now();
     const birth = { tenant, now, seq: this.#nextSeq(now), idempotencyKey: null };
     return newJob(checkPlain(request, now), workflow ? { ...birth, workflow } : birth);
   }
 
   /** The job of a cron's tick; the tick is its idempotency key. */
   makeTick({ tenant, name, template }: CronRecord, tick: number): NewJob {
-    const now = this.#store.clock.now();
+    const now = this.#clock.now();
     return newJob(checkEnvelope(template, now), {
       tenant,
       now,
@@ -82,25 +72,12 @@ export class Enqueuer {
     });
   }
 
-  async insert(group: InsertGroup, within?: Transaction): Promise<InsertAnswer> {
-    if (within) return this.#insertWithin(group, within);
-    const answer = await this.#inserts.run(group);
-    if (answer.status === 'inserted') this.#onInserted(answer.jobs);
-    return answer;
-  }
-
-  /** By itself, since no other call may share its fate; and nobody is told, since it may never come to be. */
-  async #insertWithin(group: InsertGroup, within: Transaction): Promise<InsertAnswer> {
-    const [answer] = await storeWithin(this.#store, within).insert([group]);
-    return answer!;
-  }
-
-  idle(): Promise<void> {
-    return this.#inserts.idle();
+  insert(group: InsertGroup, within?: Transaction): Promise<InsertAnswer> {
+    return within ? this.#writer.insertWithin(group, within) : this.#writer.insert(group);
   }
 
   #candidate(request: unknown, { tenant, idempotencyKey = null }: Placement, index: number | null): Candidate {
-    const now = this.#store.clock.now();
+    const now = this.#clock.now();
     const checked = at(index, () => checkEnvelope(request, now));
     const born = newJob(checked, { tenant, now, seq: this.#nextSeq(now), idempotencyKey });
     return new Candidate(born, checked.unique, index);
@@ -124,7 +101,7 @@ export class Enqueuer {
         else if (open[answer.index]!.isOurs(answer.job))
           for (const candidate of open) candidate.stored = candidate.born.job;
         else if (answer.status === 'taken') {
-          open[answer.index]!.meet(answer.job, this.#store.clock.now());
+          open[answer.index]!.meet(answer.job, this.#clock.now());
           continue;
         } else open[answer.index]!.meetTwin(answer.status, answer.job);
       }

@@ -39,7 +39,7 @@ export function nextAtFor(job: Timed): number | null {
  * alarm it would have to move, or a dead worker's job would come back late. The seconds in between are for clocks that
  * differ.
  */
-const FIRST_REMINDER_MS = 25_000;
+export const FIRST_REMINDER_MS = 25_000;
 const LONGEST_REMINDER_MS = 12 * 3_600_000;
 
 /**

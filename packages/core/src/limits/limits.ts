@@ -1,10 +1,11 @@
+import type { Writer } from '../commit/writer.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Limits } from '../waybill.ts';
 import { isLimitKey } from './limit-options.ts';
 
 /** Limits by key, looked at and changed at run time. */
-export function limits(store: Store): Limits {
+export function limits(store: Store, writer: Writer): Limits {
   const get: Limits['get'] = async (key, { tenant = '' } = {}) => {
     const limit = await store.limits.get(tenant, key);
     if (limit === null)
@@ -16,7 +17,7 @@ export function limits(store: Store): Limits {
     set: async (key, rule, { tenant = '' } = {}) => {
       if (!isLimitKey(key))
         throw invalidField('key', 'must be letters, digits and . _ : -, beginning with a letter or digit.');
-      await store.limits.set(tenant, key, rule, store.clock.now());
+      await writer.setLimit(tenant, key, rule);
       return get(key, { tenant });
     },
   };

@@ -1,6 +1,6 @@
 import type { BlobSweep } from '../blobs/sweep-blobs.ts';
+import type { Writer } from '../commit/writer.ts';
 import { failureLine } from '../job/failure-line.ts';
-import type { Job } from '../job/job.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { MaintenanceHealth } from '../waybill.ts';
 import { FailingItems, reasonOf } from './failing-items.ts';
@@ -13,18 +13,17 @@ const AFTER_ERROR_MS = 1_000;
 /** Failing items that health names; the others are counted. */
 const MOST_NAMED = 10;
 
-export interface SweepListener {
+interface MaintenanceParts {
+  writer: Writer;
+  make: Makers;
   /** Clears away what no row refers to any more, where payloads are kept outside of the rows. */
   blobs?: BlobSweep;
-  onChanged(jobs: readonly Job[]): void;
-  onUnclaimed(jobs: readonly Job[]): void;
 }
 
 /** The engine's upkeep: one loop for due rows, one for what is too old. */
 export class Maintenance {
   readonly #options: ResolvedOptions;
-  readonly #listener: SweepListener;
-  readonly #make: Makers;
+  readonly #parts: MaintenanceParts;
   readonly #failing: FailingItems;
   readonly #stopping = new AbortController();
   /** What failed as a whole and has not succeeded since, with its reason. */
@@ -35,10 +34,9 @@ export class Maintenance {
   #wake = new AbortController();
   #loops: Promise<void>[] = [];
 
-  constructor(options: ResolvedOptions, make: Makers, listener: SweepListener) {
+  constructor(options: ResolvedOptions, parts: MaintenanceParts) {
     this.#options = options;
-    this.#make = make;
-    this.#listener = listener;
+    this.#parts = parts;
     this.#failing = new FailingItems(options.clock, options.logger);
   }
 
@@ -83,13 +81,11 @@ export class Maintenance {
   /** Answers when the next row is due. */
   async #sweep(jumps: JumpWatch): Promise<number> {
     const { store, clock, logger } = this.#options;
-    const parts = { store, make: this.#make, failing: this.#failing };
+    const parts = { ...this.#parts, store, failing: this.#failing };
     const swept = await this.#round('Sweeping', () => sweepOnce(parts, jumps));
     if (swept === undefined) return clock.now() + AFTER_ERROR_MS;
-    const { changed, unclaimed, failed, nextAt, more, isStuck } = swept;
+    const { failed, nextAt, more, isStuck } = swept;
     for (const job of failed) logger.warn({ job: job.id, task: job.type, run: job.run }, failureLine(job));
-    if (changed.length > 0) this.#listener.onChanged(changed);
-    if (unclaimed.length > 0) this.#listener.onUnclaimed(unclaimed);
     if (more) return clock.now();
     return isStuck ? Number.POSITIVE_INFINITY : (nextAt ?? Number.POSITIVE_INFINITY);
   }
@@ -109,7 +105,7 @@ export class Maintenance {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await this.#round('Pruning', () => pruneAll(store, retention, signal));
-      const { blobs } = this.#listener;
+      const { blobs } = this.#parts;
       if (blobs) await this.#round('Removing blobs', () => blobs.round(retention.eventsMs, signal));
       await clock.sleep(retention.everyMs, signal);
     }

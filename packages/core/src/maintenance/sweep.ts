@@ -1,5 +1,6 @@
 import { apart } from '../commit/apart.ts';
-import { changeOf, seen } from '../commit/row-writer.ts';
+import { changeOf, seen } from '../commit/row-change.ts';
+import type { Writer } from '../commit/writer.ts';
 import { fire, type MakeTick } from '../cron/fire.ts';
 import { WaybillError } from '../errors.ts';
 import type { Job } from '../job/job.ts';
@@ -17,11 +18,7 @@ import { StoreCheck } from './store-check.ts';
 export const SWEEP_BATCH = 500;
 
 export interface SweepAnswer {
-  /** Rows that were changed or made. */
-  changed: Job[];
-  /** Rows that nobody has claimed in time; only a transport of hints has some. */
-  unclaimed: Job[];
-  /** Rows among these whose run the sweep has ended: past its timeout, or with a lease that ran out. */
+  /** Rows whose run the sweep has ended: past its timeout, or with a lease that ran out. */
   failed: Job[];
   /** When to look again; null: nothing waits. */
   nextAt: number | null;
@@ -39,6 +36,7 @@ export interface Makers {
 
 interface SweepParts {
   store: Store;
+  writer: Writer;
   make: Makers;
   failing: FailingItems;
 }
@@ -62,12 +60,11 @@ interface Failure {
  * fails is put off, and the others go on; only a store that does not answer ends the sweep.
  */
 export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<SweepAnswer> {
-  const { store, failing } = given;
-  const parts: Sweep = { ...given, check: new StoreCheck(store), failures: [] };
+  const { store, writer, failing } = given;
+  const sweep: Sweep = { ...given, check: new StoreCheck(store), failures: [] };
   const now = store.clock.now();
   jumps.look();
-  const limit = SWEEP_BATCH + jumps.held + failing.size;
-  const answer = await store.due({ now, limit });
+  const answer = await writer.due({ now, limit: SWEEP_BATCH + jumps.held + failing.size });
   failing.forget([...answer.jobs.map(itemOf), ...answer.crons.map(cronItem), ...answer.unreadable]);
   for (const { cause, ...item } of answer.unreadable) if (!failing.holds(item)) failing.failed(item, unreadable(cause));
   const inTime = answer.jobs.filter((job) => !jumps.holds(job));
@@ -76,34 +73,26 @@ export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<Sw
   const crons = answer.crons.filter((cron) => !failing.holds(cronItem(cron)));
 
   const nodes = ready.filter(({ advancePending }) => advancePending);
-  const advanced = await advanceAll(parts, nodes);
-  const fired = await fireAll(parts, crons);
-  const waited = new Set(ready.flatMap(({ tenant, id, state }) => (state === 'available' ? [`${tenant} ${id}`] : [])));
-  const { ticked, failed } = await tickAll(parts, ready, now);
-  parts.check.end();
-  await putOff(parts);
-  const isUnclaimed = ({ tenant, id, state }: Job) => state === 'available' && waited.has(`${tenant} ${id}`);
-  const unclaimed = ticked.filter(isUnclaimed);
-  const moved = ticked.filter((job) => !isUnclaimed(job));
-  const changed = [...answer.admitted, ...advanced, ...fired, ...moved];
+  await advanceAll(sweep, nodes);
+  await fireAll(sweep, crons);
+  const { ticked, failed } = await tickAll(sweep, ready, now);
+  sweep.check.end();
+  await putOff(sweep);
   // By the time that was asked about: what became due meanwhile is found by the next look, at once.
   const isOverdue = answer.nextAt !== null && answer.nextAt <= now;
   return {
-    changed,
-    unclaimed,
-    isStuck: isOverdue && changed.length === 0 && unclaimed.length === 0,
     failed,
     nextAt: answer.nextAt,
-    more: ticked.length >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0,
+    more: ticked >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0,
+    isStuck: isOverdue && ticked === 0 && answer.admitted.length === 0,
   };
 }
 
-async function advanceAll(parts: Sweep, nodes: readonly Job[]): Promise<Job[]> {
-  const { store, make, failing, check, failures } = parts;
+async function advanceAll(sweep: Sweep, nodes: readonly Job[]): Promise<void> {
+  const { store, writer, make, failing, check, failures } = sweep;
   const flows = [...Map.groupBy(nodes, ({ tenant, workflowId }) => `${tenant}\n${workflowId}`).values()];
-  const changed: Job[] = [];
   const run = async (some: readonly Job[][]): Promise<void> => {
-    changed.push(...(await advance(store, some.flat(), make.callback)));
+    await advance({ store, writer, make: make.callback }, some.flat());
     for (const node of some.flat()) failing.succeeded(itemOf(node));
     check.succeeded();
   };
@@ -111,24 +100,22 @@ async function advanceAll(parts: Sweep, nodes: readonly Job[]): Promise<Job[]> {
     isShared: isShared(check),
     onFailed: (flow, error) => failures.push(...flow.map((job) => ({ item: itemOf(job), error, job }))),
   });
-  return changed;
 }
 
-async function fireAll({ store, make, failing, check, failures }: Sweep, crons: readonly CronRecord[]): Promise<Job[]> {
-  const fired: Job[] = [];
+async function fireAll(sweep: Sweep, crons: readonly CronRecord[]): Promise<void> {
+  const { store, writer, make, failing, check, failures } = sweep;
   const run = async ([cron]: readonly CronRecord[]): Promise<void> => {
-    const job = await fire(store, cron!, make.tick);
-    if (job) fired.push(job);
+    await fire({ store, writer }, cron!, make.tick);
     failing.succeeded(cronItem(cron!));
     check.succeeded();
   };
   const onFailed = (cron: CronRecord, error: unknown) => failures.push({ item: cronItem(cron), error });
   await Promise.all(crons.map((cron) => apart([cron], run, { isShared: isShared(check), onFailed })));
-  return fired;
 }
 
 interface Ticked {
-  ticked: Job[];
+  /** How many rows were written. */
+  ticked: number;
   failed: Job[];
 }
 
@@ -137,8 +124,11 @@ interface Tick {
   change: Change;
 }
 
-async function tickAll(parts: Sweep, jobs: readonly Job[], now: number): Promise<Ticked> {
-  const { store, failing, check, failures } = parts;
+/** Nobody has claimed it in time; only a transport of hints has such rows. */
+const waitsOn = ({ job, change }: Tick): boolean => job.state === 'available' && change.job.state === 'available';
+
+async function tickAll(sweep: Sweep, jobs: readonly Job[], now: number): Promise<Ticked> {
+  const { writer, failing, check, failures } = sweep;
   const due: Tick[] = [];
   for (const job of jobs) {
     try {
@@ -150,26 +140,34 @@ async function tickAll(parts: Sweep, jobs: readonly Job[], now: number): Promise
       failures.push({ item: itemOf(job), error, job });
     }
   }
-  const ticked: Job[] = [];
   const failed: Job[] = [];
-  const run = async (some: readonly Tick[]): Promise<void> => {
-    const answers = await store.apply(some.map(({ change }) => change));
+  let ticked = 0;
+  const runBy = (write: Writer['apply']) => async (some: readonly Tick[]) => {
+    const answers = await write(some.map(({ change }) => change));
     answers.forEach((answer, index) => {
       if (answer.status !== 'applied') return;
       const { job, events } = some[index]!.change;
-      ticked.push(job, ...answer.admitted);
+      ticked += 1;
       if (events.some(({ type }) => type === 'job.failed' || type === 'job.lease_expired')) failed.push(job);
     });
     for (const { job } of some) failing.succeeded(itemOf(job));
     check.succeeded();
   };
-  const { maxBatch } = store.capabilities;
-  for (let from = 0; from < due.length; from += maxBatch) {
-    await apart(due.slice(from, from + maxBatch), run, {
-      isShared: isShared(check),
-      onFailed: ({ job }, error) => failures.push({ item: itemOf(job), error, job }),
-    });
-  }
+  const options = {
+    isShared: isShared(check),
+    onFailed: ({ job }: Tick, error: unknown) => failures.push({ item: itemOf(job), error, job }),
+  };
+  const moved = due.filter((tick) => !waitsOn(tick));
+  await apart(
+    moved,
+    runBy((changes) => writer.apply(changes)),
+    options,
+  );
+  await apart(
+    due.filter(waitsOn),
+    runBy((changes) => writer.remind(changes)),
+    options,
+  );
   return { ticked, failed };
 }
 
@@ -177,13 +175,13 @@ async function tickAll(parts: Sweep, jobs: readonly Job[], now: number): Promise
  * Where the row takes the note, other servers leave it alone too, and its events tell why nothing happens. Not at the
  * first failure: a connection that broke once is no fault of the row.
  */
-async function putOff({ store, failing, failures: all }: Sweep): Promise<void> {
+async function putOff({ store, writer, failing, failures: all }: Sweep): Promise<void> {
   for (const { item, error, job } of all) {
     const { nextTryAt: until, reason, failures } = failing.failed(item, error);
     if (failures === 1 || !job) continue;
     const after = transition(job, { do: 'put_off', until, reason }, store.clock.now());
     // A row that takes no note is held back by `failing` alone.
-    const answers = after && (await store.apply([changeOf(job, seen(job), after)]).catch(() => null));
+    const answers = after && (await writer.apply([changeOf(job, seen(job), after)]).catch(() => null));
     if (answers?.[0]?.status === 'applied') failing.noted(item);
   }
 }

@@ -1,7 +1,8 @@
 import { checkJson } from '../check.ts';
 import type { Heartbeats } from '../claim/heartbeat.ts';
+import type { FollowUp } from '../commit/follow-up.ts';
 import { GroupCommit } from '../commit/group-commit.ts';
-import type { RowWriter } from '../commit/row-writer.ts';
+import type { Writer } from '../commit/writer.ts';
 import { invalidField } from '../errors.ts';
 import { parseToken } from '../job/lease.ts';
 import type { Progress, Report } from '../job/progress.ts';
@@ -18,9 +19,9 @@ const MAX_CHECKPOINT_BYTES = 262_144;
 
 interface ReporterParts {
   store: Store;
-  rows: RowWriter;
+  writer: Writer;
+  followUp: FollowUp;
   heartbeats: Heartbeats;
-  onTold(): void;
 }
 
 /** A run's reports on the way into the store. */
@@ -39,19 +40,19 @@ export class Reporter {
     const { tenant = '', id, workerId } = call;
     const report = checked(call);
     const token = call.leaseToken === undefined ? undefined : parseToken(call.leaseToken);
-    const { store, heartbeats, onTold } = this.#parts;
+    const { store, heartbeats, followUp } = this.#parts;
     await heartbeats.extend({ tenant, id, token, workerId, leaseMs: null });
     const by = token ? { run: token.run, claimId: token.claimId } : workerId === undefined ? 'anyone' : { workerId };
     const answer = await this.#reports.run({ tenant, id, by, report, now: store.clock.now() });
-    if (answer.status === 'lost') throw refusal(await this.#parts.rows.mustRead({ tenant, id }), token, workerId);
-    onTold();
+    if (answer.status === 'lost') throw refusal(await this.#parts.writer.mustRead({ tenant, id }), token, workerId);
+    followUp.reported();
     return answer.progress;
   }
 
   async progress(id: string, { tenant = '' }: { tenant?: string } = {}): Promise<Progress | null> {
     const [progress] = await this.#parts.store.reports.get([{ tenant, id }]);
     // Only where there is none it matters whether there is such a job.
-    if (!progress) await this.#parts.rows.mustRead({ tenant, id });
+    if (!progress) await this.#parts.writer.mustRead({ tenant, id });
     return progress ?? null;
   }
 

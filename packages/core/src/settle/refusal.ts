@@ -1,4 +1,4 @@
-import { wrongState } from '../commit/row-writer.ts';
+import { wrongState } from '../commit/row-change.ts';
 import { WaybillError } from '../errors.ts';
 import { isFinished, type Job } from '../job/job.ts';
 import type { LeaseToken } from '../job/lease.ts';

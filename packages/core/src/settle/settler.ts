@@ -1,6 +1,6 @@
 import type { HeldJobs } from '../claim/held-jobs.ts';
-import { jobNotFound, type RowWriter } from '../commit/row-writer.ts';
-import { rowsWithin } from '../commit/rows-within.ts';
+import { jobNotFound } from '../commit/row-change.ts';
+import type { Writer } from '../commit/writer.ts';
 import { WaybillError } from '../errors.ts';
 import type { Transition } from '../job/evolve.ts';
 import type { Job } from '../job/job.ts';
@@ -9,7 +9,6 @@ import type { Outcome } from '../job/outcome.ts';
 import { transition } from '../job/transition.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
-import { storeWithin } from '../store/within.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { SettleCall } from '../waybill.ts';
 import { refusal } from './refusal.ts';
@@ -17,7 +16,7 @@ import { refusal } from './refusal.ts';
 interface SettlerParts {
   store: Store;
   transport: Transport;
-  rows: RowWriter;
+  writer: Writer;
   held: HeldJobs;
   logger: Logger;
   /** A run that was settled before: by a call whose answer got lost, or in a transaction that has committed since. */
@@ -40,9 +39,9 @@ export class Settler {
   /** In one frame: hundreds of calls wait for the same flush, and each holds whatever it is made of until then. */
   async settle(call: SettleCall): Promise<Job> {
     const { tenant = '', id, within } = call;
-    const { held, store } = this.#parts;
+    const { held, writer } = this.#parts;
     const token = call.leaseToken === undefined ? undefined : parseToken(call.leaseToken);
-    const rows = within ? rowsWithin(storeWithin(store, within)) : this.#parts.rows;
+    const rows = within ? writer.within(within) : writer;
     let job: Job | null = (token && held.find(tenant, id, token)) ?? null;
     let after: Transition | null = null;
     for (let round = 0; ; round += 1) {

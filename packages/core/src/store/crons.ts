@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import type { NewJob } from './insert.ts';
+import type { NewJob, Stored } from './insert.ts';
 
 export const OVERLAP_POLICIES = ['skip', 'allow', 'cancel_previous'] as const;
 /** What to do when a tick comes while the job of the tick before has not finished. */
@@ -46,6 +46,9 @@ export interface FireRequest {
   job?: NewJob;
 }
 
+/** `fired` without a job: the tick was passed over, or another job kept its job out. `lost`: another call was faster. */
+export type FireAnswer = ({ status: 'fired' } & Stored) | { status: 'lost' };
+
 export interface CronStore {
   /** Creates or replaces by name; a replaced one keeps its creation time and its counts. */
   put(cron: CronRecord): Promise<CronRecord>;
@@ -54,6 +57,6 @@ export interface CronStore {
   list(tenant: string): Promise<CronRecord[]>;
   /** Answers what was removed; null when there was nothing. */
   remove(tenant: string, name: string): Promise<CronRecord | null>;
-  /** Moves the cron on and inserts the tick's job in one transaction; `lost` when somebody else was faster. */
-  fire(request: FireRequest): Promise<'fired' | 'lost'>;
+  /** Moves the cron on and inserts the tick's job in one transaction. */
+  fire(request: FireRequest): Promise<FireAnswer>;
 }

@@ -47,10 +47,18 @@ export interface InsertGroup {
   workflow?: { create: WorkflowRecord } | { join: string };
 }
 
+/** What a write has made of rows. */
+export interface Stored {
+  /** The rows that it made, as stored; limited ones may have been admitted on the way. */
+  jobs: Job[];
+  /** Rows that were there before and got a limit slot by this write. */
+  admitted: Job[];
+}
+
 /** Of several conflicts the one of the lowest index is answered, and `exists` before the others. */
 export type InsertAnswer =
-  /** The rows as stored, in the order given; limited ones may have been admitted on the way. */
-  | { status: 'inserted'; jobs: Job[] }
+  /** In the order given. */
+  | ({ status: 'inserted' } & Stored)
   /** A row with this id is there already. Nothing of the group was stored. */
   | { status: 'exists'; index: number; job: Job }
   /** Another job was inserted under this idempotency key. Nothing of the group was stored. */
@@ -59,3 +67,9 @@ export type InsertAnswer =
   | { status: 'taken'; index: number; job: Job }
   /** The workflow to join is not running. Nothing of the group was stored. */
   | { status: 'closed' };
+
+/** What several inserts have stored together; those that were refused have stored nothing. */
+export function storedBy(answers: readonly InsertAnswer[]): Stored {
+  const stored = answers.filter((answer) => answer.status === 'inserted');
+  return { jobs: stored.flatMap(({ jobs }) => jobs), admitted: stored.flatMap(({ admitted }) => admitted) };
+}

@@ -1,3 +1,4 @@
+import type { Job } from '../job/job.ts';
 import type { LimitRule } from '../limits/limit.ts';
 
 export interface LimitInfo {
@@ -17,7 +18,7 @@ export interface LimitInfo {
  * admitted by priority, then by their place in the queue.
  */
 export interface LimitStore {
-  /** Creates or changes a rule and admits as many parked jobs as now fit; answers how many. Holders stay holders. */
-  set(tenant: string, key: string, rule: LimitRule, now: number): Promise<{ admitted: number }>;
+  /** Creates or changes a rule and admits as many parked jobs as now fit; answers them. Holders stay holders. */
+  set(tenant: string, key: string, rule: LimitRule, now: number): Promise<{ admitted: Job[] }>;
   get(tenant: string, key: string): Promise<LimitInfo | null>;
 }

@@ -83,6 +83,12 @@ export interface Store {
    */
   keepFor?(retention: Partial<Retention>): void;
 
+  /**
+   * Told by an engine whose jobs travel by hints. Only of stores that take jobs by other ways than an engine: the rows of
+   * these carry a reminder from then on, too.
+   */
+  useReminders?(firstMs: number): Promise<void>;
+
   readonly events: EventLog;
   readonly reports: ReportStore;
   readonly queues: QueueStore;

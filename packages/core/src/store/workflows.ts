@@ -1,6 +1,6 @@
 import type { Job, JobState } from '../job/job.ts';
 import type { Json } from '../json.ts';
-import type { NewJob } from './insert.ts';
+import type { NewJob, Stored } from './insert.ts';
 import type { Page } from './query.ts';
 import type { WorkflowRecord, WorkflowState } from './workflow-record.ts';
 
@@ -25,6 +25,9 @@ export interface MoveRequest {
   /** Inserted with the move, or not at all. */
   jobs: readonly NewJob[];
 }
+
+/** The jobs that were stored: one that is there already keeps no other out. `lost`: the workflow is not in `from`. */
+export type MoveAnswer = ({ status: 'moved' } & Stored) | { status: 'lost' };
 
 /**
  * Settling a node touches only its own row and leaves `advancePending` behind. Advancing it is a few steps that may be
@@ -52,6 +55,6 @@ export interface WorkflowStore {
   parents(children: Family): Promise<ParentResult[][]>;
   /** Whether any job of the workflow has not finished. Cheap however many nodes there are. */
   hasUnfinished(tenant: string, id: string): Promise<boolean>;
-  /** Compare-and-set of the state, with the jobs that come with it; false when the workflow is not in `from`. */
-  move(request: MoveRequest): Promise<boolean>;
+  /** Compare-and-set of the state, with the jobs that come with it. */
+  move(request: MoveRequest): Promise<MoveAnswer>;
 }

@@ -58,6 +58,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
     due: faulty('due', (query) => store.due(query)),
     prune: faulty('prune', (request) => store.prune(request)),
     ...(store.keepFor && { keepFor: (retention) => store.keepFor!(retention) }),
+    ...(store.useReminders && { useReminders: (firstMs) => store.useReminders!(firstMs) }),
     events: {
       read: faulty('events.read', (query) => events.read(query)),
       end: faulty('events.end', () => events.end()),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { folderBlobStore } from '../blobs/folder-blob-store.ts';
-import { offloadedStore } from '../blobs/offloaded-store.ts';
+import { OffloadedStore } from '../blobs/offloaded-store.ts';
 import type { StoreFactory } from './store/bench.ts';
 
 /** So small that nearly every payload goes to the blob store. */
@@ -22,7 +22,7 @@ export const offloaded =
   (factory: StoreFactory): StoreFactory =>
   async () => {
     const [made, { blobs, remove }] = await Promise.all([factory(), temporaryBlobs()]);
-    const { store } = offloadedStore(made.store, { store: blobs, threshold: TINY_THRESHOLD });
+    const store = new OffloadedStore(made.store, { store: blobs, threshold: TINY_THRESHOLD });
     const close = async () => {
       await made.close();
       await remove();

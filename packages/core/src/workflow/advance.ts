@@ -1,10 +1,10 @@
-import { changeOf, seen } from '../commit/row-writer.ts';
+import { changeOf, seen } from '../commit/row-change.ts';
 import { isFinished, type Job } from '../job/job.ts';
 import { type Command, transition } from '../job/transition.ts';
 import type { Change } from '../store/apply.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkflowRecord } from '../store/workflow-record.ts';
-import { endOf, type MakeJob } from './end.ts';
+import { type AdvanceParts, endOf } from './end.ts';
 
 /** Pending rows cancelled in one go. */
 const SLICE = 500;
@@ -12,28 +12,22 @@ const SLICE = 500;
 /**
  * Looks at the dependents of finished nodes, and at nodes that joined late: dispatches what waits for nothing more,
  * cancels what waits in vain, and ends a workflow that has nothing left to do. Every step may be repeated, by anybody;
- * the mark that brought the rows here is cleared last. Answers the rows that changed.
+ * the mark that brought the rows here is cleared last.
  */
-export async function advance(store: Store, jobs: readonly Job[], make: MakeJob): Promise<Job[]> {
-  const changed: Job[] = [];
-  for (const [tenant, own] of groupBy(jobs, ({ tenant }) => tenant)) {
+export async function advance(parts: AdvanceParts, jobs: readonly Job[]): Promise<void> {
+  const { store, writer } = parts;
+  for (const [tenant, own] of Map.groupBy(jobs, ({ tenant }) => tenant)) {
     const records = await readRecords(store, tenant, own);
-    const changes = [
+    await writer.apply([
       ...(await dispatches(store, tenant, own, records)),
       ...(await cancellations(store, tenant, own, records)),
-    ];
-    changed.push(...(await applyAll(store, changes)));
+    ]);
     for (const record of records.values()) {
-      if (
-        record.state === 'running' &&
-        own.some(({ workflowId, state }) => workflowId === record.id && isFinished(state))
-      ) {
-        changed.push(...(await endOf(store, record, make)));
-      }
+      const isOver = ({ workflowId, state }: Job) => workflowId === record.id && isFinished(state);
+      if (record.state === 'running' && own.some(isOver)) await endOf(parts, record);
     }
-    await applyAll(store, changesOf(store, own, { do: 'advanced' }));
+    await writer.apply(changesOf(store, own, { do: 'advanced' }));
   }
-  return changed;
 }
 
 async function readRecords(store: Store, tenant: string, jobs: readonly Job[]): Promise<Map<string, WorkflowRecord>> {
@@ -108,29 +102,4 @@ function changesOf(store: Store, jobs: readonly Job[], command: Command): Change
     const after = transition(job, command, now);
     return after === null ? [] : [changeOf(job, seen(job), after)];
   });
-}
-
-async function applyAll(store: Store, changes: readonly Change[]): Promise<Job[]> {
-  const changed: Job[] = [];
-  const { maxBatch } = store.capabilities;
-  for (let from = 0; from < changes.length; from += maxBatch) {
-    const slice = changes.slice(from, from + maxBatch);
-    const answers = await store.apply(slice);
-    answers.forEach((answer, index) => {
-      if (answer.status !== 'applied') return;
-      changed.push(slice[index]!.job, ...answer.admitted);
-    });
-  }
-  return changed;
-}
-
-function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
 }

@@ -1,15 +1,11 @@
 import { GroupCommit } from '../commit/group-commit.ts';
 import type { Job } from '../job/job.ts';
 import type { Logger } from '../logger.ts';
-import type { Store } from '../store/store.ts';
 import { advance } from './advance.ts';
-import type { MakeJob } from './end.ts';
+import type { AdvanceParts } from './end.ts';
 
-interface AdvancerParts {
-  store: Store;
+interface AdvancerParts extends AdvanceParts {
   logger: Logger;
-  make: MakeJob;
-  onChanged(jobs: readonly Job[]): void;
   /** The sweep does it when we cannot. */
   onFailed(job: Job): void;
 }
@@ -53,9 +49,7 @@ export class Advancer {
   }
 
   async #advance(jobs: readonly Job[]): Promise<undefined[]> {
-    const { store, make, onChanged } = this.#parts;
-    const changed = await advance(store, jobs, make);
-    if (changed.length > 0) onChanged(changed);
+    await advance(this.#parts, jobs);
     return jobs.map(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-import type { Job } from '../job/job.ts';
+import type { Writer } from '../commit/writer.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
@@ -12,18 +12,23 @@ const MAX_RESULT_BYTES = 64 * 1024;
 /** Makes the job of a callback; it is stored by whoever ends the workflow. */
 export type MakeJob = (request: unknown, tenant: string) => NewJob;
 
+export interface AdvanceParts {
+  store: Store;
+  writer: Writer;
+  make: MakeJob;
+}
+
 /**
  * Ends a workflow that has no unfinished node. The last node to finish always finds that out: it looks after its own
  * end was written. The compare-and-set of the state lets one of several lookers end it, with its callbacks.
  */
-export async function endOf(store: Store, record: WorkflowRecord, make: MakeJob): Promise<Job[]> {
+export async function endOf({ store, writer, make }: AdvanceParts, record: WorkflowRecord): Promise<void> {
   const { tenant, id } = record;
-  if (await store.workflows.hasUnfinished(tenant, id)) return [];
+  if (await store.workflows.hasUnfinished(tenant, id)) return;
   const failures = await store.count({ tenant, workflowId: id, states: ['discarded', 'cancelled'] }, { atMost: 1 });
   const to = failures > 0 ? 'failed' : 'completed';
   const jobs = await callbackJobs(store, record, to, make);
-  const moved = await store.workflows.move({ tenant, id, from: 'running', to, now: store.clock.now(), jobs });
-  return moved ? jobs.map(({ job }) => job) : [];
+  await writer.move({ tenant, id, from: 'running', to, now: store.clock.now(), jobs });
 }
 
 async function callbackJobs(

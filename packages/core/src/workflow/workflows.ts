@@ -1,5 +1,6 @@
 import { Fields } from '../check.ts';
-import { type RowWriter, wrongState } from '../commit/row-writer.ts';
+import { wrongState } from '../commit/row-change.ts';
+import type { Writer } from '../commit/writer.ts';
 import type { Enqueuer } from '../enqueue/enqueue.ts';
 import { checkPlain } from '../enqueue/envelope.ts';
 import { invalidField, WaybillError } from '../errors.ts';
@@ -9,7 +10,7 @@ import type { Json, JsonObject } from '../json.ts';
 import type { Edge, NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
 import type { Transaction } from '../store/transaction.ts';
-import type { WorkflowRecord } from '../store/workflow-record.ts';
+import type { WorkflowRecord, WorkflowState } from '../store/workflow-record.ts';
 import type { WorkflowInfo, WorkflowNode, Workflows } from '../waybill.ts';
 import { plant } from './plant.ts';
 import { checkNodes, checkWorkflow, MAX_NODES } from './shape.ts';
@@ -24,12 +25,12 @@ const REPAIR = [
 
 interface WorkflowParts {
   store: Store;
-  rows: RowWriter;
+  writer: Writer;
   enqueuer: Enqueuer;
 }
 
 /** Graphs of jobs: created whole, looked at, extended, cancelled and repaired. */
-export function workflows({ store, rows, enqueuer }: WorkflowParts): Workflows {
+export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows {
   const mustGet = async (tenant: string, id: string): Promise<WorkflowRecord> => {
     const record = await store.workflows.get(tenant, id);
     if (record === null)
@@ -121,8 +122,10 @@ export function workflows({ store, rows, enqueuer }: WorkflowParts): Workflows {
     }));
   }
 
-  const move = (record: WorkflowRecord, from: WorkflowRecord['state'], to: WorkflowRecord['state']): Promise<boolean> =>
-    store.workflows.move({ tenant: record.tenant, id: record.id, from, to, now: store.clock.now(), jobs: [] });
+  async function move({ tenant, id }: WorkflowRecord, from: WorkflowState, to: WorkflowState): Promise<boolean> {
+    const answer = await writer.move({ tenant, id, from, to, now: store.clock.now(), jobs: [] });
+    return answer.status === 'moved';
+  }
 
   /** The state first: from then on nothing is dispatched. A repeated call goes on where a broken one stopped. */
   async function cancel(id: string, tenant: string): Promise<WorkflowInfo> {
@@ -133,7 +136,7 @@ export function workflows({ store, rows, enqueuer }: WorkflowParts): Workflows {
     const told = { by: 'workflow', reason: `workflow ${id} was cancelled` };
     for await (const { id: job } of nodesOf(tenant, id, ['pending', 'scheduled', 'available', 'retryable', 'active'])) {
       await tolerate(
-        rows.change({ tenant, id: job }, { do: 'cancel', ...told }, (found) => wrongState(found, 'it has ended')),
+        writer.change({ tenant, id: job }, { do: 'cancel', ...told }, (found) => wrongState(found, 'it has ended')),
       );
     }
     return infoOf(await mustGet(tenant, id));
@@ -150,7 +153,7 @@ export function workflows({ store, rows, enqueuer }: WorkflowParts): Workflows {
     // In this order: a node that is looked at while one before it still counts as failed would be cancelled again.
     for (const [state, command] of REPAIR) {
       for await (const job of nodesOf(tenant, id, [state]))
-        await tolerate(rows.change({ tenant, id: job.id }, { do: command }, refuse));
+        await tolerate(writer.change({ tenant, id: job.id }, { do: command }, refuse));
     }
     return infoOf(await mustGet(tenant, id));
   }

@@ -1,4 +1,13 @@
-import type { CronRecord, CronStore, FireRequest, JsonObject, MisfirePolicy, OverlapPolicy } from '@waybill/core';
+import {
+  type CronRecord,
+  type CronStore,
+  type FireAnswer,
+  type FireRequest,
+  type JsonObject,
+  type MisfirePolicy,
+  type OverlapPolicy,
+  storedBy,
+} from '@waybill/core';
 import { type Base, despiteRivals } from './base.ts';
 import { insertInside } from './insert-guarded.ts';
 import { keyOf } from './keys.ts';
@@ -79,7 +88,7 @@ function cellsOf(cron: CronRecord): CronCells {
   ];
 }
 
-async function fire(base: Base, request: FireRequest): Promise<'fired' | 'lost'> {
+async function fire(base: Base, request: FireRequest): Promise<FireAnswer> {
   const { tenant, name, expected, nextAt, tick, job } = request;
   const { bell, knownQueues, link, sql } = base;
   const fired = await despiteRivals(() =>
@@ -91,10 +100,11 @@ async function fire(base: Base, request: FireRequest): Promise<'fired' | 'lost'>
       // A job that another one keeps out leaves no row; the tick has been dealt with all the same.
       const isThere = answer?.status === 'inserted' || answer?.status === 'exists';
       await tx.query(sql['cron-move'], [tenant, name, nextAt, tick, isThere ? job!.job.id : null]);
-      return answer?.status === 'inserted' ? answer.jobs : [];
+      return storedBy(answer ? [answer] : []);
     }),
   );
-  for (const { tenant, queue } of fired ?? []) knownQueues.add(keyOf(tenant, queue));
-  bell.ready(fired ?? []);
-  return fired === null ? 'lost' : 'fired';
+  if (fired === null) return { status: 'lost' };
+  for (const { tenant, queue } of fired.jobs) knownQueues.add(keyOf(tenant, queue));
+  bell.ready(fired.jobs);
+  return { status: 'fired', ...fired };
 }

@@ -25,7 +25,7 @@ export async function insertInside(base: Base, tx: Queryable, groups: readonly I
   await openBundles(base, tx, replacedBy(made));
   const owners = await ownersOf(base, tx, ownerIds);
   const clashes = await clashesByJob(base, tx, made);
-  const desk: Desk = { base, tx, book, owners, clashes, newcomers: new Map() };
+  const desk: Desk = { base, tx, book, owners, clashes, newcomers: new Map(), admitted: new Map() };
   const refusals: (InsertAnswer | null)[] = [];
   for (const group of groups) refusals.push(await decide(desk, group));
 
@@ -36,7 +36,8 @@ export async function insertInside(base: Base, tx: Queryable, groups: readonly I
   for (const { jobs, edges = [] } of accepted) await insertEdges(base, tx, jobs[0]?.job.tenant ?? '', edges);
   await book.write();
   return groups.map(({ jobs }, index) => {
-    return refusals[index] ?? { status: 'inserted', jobs: jobs.map((one) => stored(one).job) };
+    const admitted = desk.admitted.get(jobs) ?? [];
+    return refusals[index] ?? { status: 'inserted', jobs: jobs.map((one) => stored(one).job), admitted };
   });
 }
 
@@ -80,6 +81,8 @@ interface Desk {
   clashes: Map<Job, Clash[]>;
   /** The jobs that go in, as they will be stored. */
   newcomers: Map<NewJob, Newcomer>;
+  /** Rows that were there before and got a slot, by the group that made room for them. */
+  admitted: Map<InsertGroup['jobs'], Job[]>;
 }
 
 /** Answers what keeps a group out, or makes room for it: null. */
@@ -90,7 +93,7 @@ async function decide(desk: Desk, { jobs, workflow }: InsertGroup): Promise<Inse
   if (refusal) return refusal;
   if (workflow && !(await enterWorkflow(base, tx, tenant, workflow, jobs.length))) return { status: 'closed' };
 
-  await replaceOwners(desk, jobs);
+  const admitted = await replaceOwners(desk, jobs);
   for (const one of jobs) {
     const newcomer = { job: one.job };
     desk.newcomers.set(one, newcomer);
@@ -99,7 +102,10 @@ async function decide(desk: Desk, { jobs, workflow }: InsertGroup): Promise<Inse
     if (one.limit) book.setRule(tenant, limitKey, one.limit);
     book.expect(newcomer);
   }
-  for (const key of new Set(jobs.map(({ job }) => job.limitKey))) if (key !== null) await book.admit(tenant, key);
+  for (const key of new Set(jobs.map(({ job }) => job.limitKey))) {
+    if (key !== null) admitted.push(...(await book.admit(tenant, key)));
+  }
+  desk.admitted.set(jobs, admitted);
   return null;
 }
 
@@ -149,8 +155,9 @@ function fits({ expect, job }: Change, row: Job): boolean {
   return row.version === expect.version && row.nextAt === expect.nextAt && row.holdsSlot === expect.holdsSlot;
 }
 
-/** Gives the keys away. A slot that an owner leaves is others' first. */
-async function replaceOwners({ base, tx, book, owners }: Desk, jobs: readonly NewJob[]): Promise<void> {
+/** Gives the keys away. A slot that an owner leaves is others' first; answers these. */
+async function replaceOwners({ base, tx, book, owners }: Desk, jobs: readonly NewJob[]): Promise<Job[]> {
+  const admitted: Job[] = [];
   for (const { job, unique } of jobs) {
     // An owner whose row is gone can be replaced no more.
     if (!unique?.replace || !owners.has(keyOf(job.tenant, unique.key))) continue;
@@ -158,10 +165,11 @@ async function replaceOwners({ base, tx, book, owners }: Desk, jobs: readonly Ne
     if (!effect) throw new Error(`The owner of a unique key changed although it was locked: ${unique.replace.job.id}.`);
     countChange(book, unique.replace, effect);
     const { tenant, limitKey } = unique.replace.job;
-    if (unique.replace.slot && limitKey !== null) await book.admit(tenant, limitKey);
+    if (unique.replace.slot && limitKey !== null) admitted.push(...(await book.admit(tenant, limitKey)));
   }
   const given = jobs.flatMap(({ job, unique }) =>
     unique ? [{ tenant: job.tenant, key: unique.key, id: job.id }] : [],
   );
   await giveKeys(base, tx, given);
+  return admitted;
 }

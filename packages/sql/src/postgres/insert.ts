@@ -30,7 +30,7 @@ async function insertOne(base: Base, groups: readonly InsertGroup[]): Promise<In
 }
 
 async function insertInWaves(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
-  const answers: InsertAnswer[] = groups.map(() => ({ status: 'inserted', jobs: [] }));
+  const answers: InsertAnswer[] = groups.map(() => ({ status: 'inserted', jobs: [], admitted: [] }));
   for (const wave of wavesOf(groups, keysOf)) {
     const { plain = [], guarded = [] } = Object.groupBy(wave, (i) => (isPlain(groups[i]!) ? 'plain' : 'guarded'));
     const tasks = [...Map.groupBy(plain, (i) => tenantOf(groups[i]!)).values()].map(async (part) => {
@@ -97,6 +97,7 @@ function insertPlain(base: Base, groups: readonly InsertGroup[]): Promise<Insert
 export const inserted = ({ jobs }: InsertGroup): InsertAnswer => ({
   status: 'inserted',
   jobs: jobs.map(({ job }) => job),
+  admitted: [],
 });
 
 /** Answers for the groups that something keeps out. */

@@ -1,4 +1,4 @@
-import type { LimitInfo, LimitRule, LimitStore } from '@waybill/core';
+import type { Job, LimitInfo, LimitRule, LimitStore } from '@waybill/core';
 import { ruleOf } from '../limit-rows.ts';
 import type { Base } from './base.ts';
 import { LimitBook } from './limit-book.ts';
@@ -17,7 +17,7 @@ async function setLimit(
   key: string,
   rule: LimitRule,
   now: number,
-): Promise<{ admitted: number }> {
+): Promise<{ admitted: Job[] }> {
   const admitted = await base.link.transaction(async (tx) => {
     const book = await LimitBook.lock(base, tx, [{ tenant, key }], now);
     book.setRule(tenant, key, rule);
@@ -26,7 +26,7 @@ async function setLimit(
     return jobs;
   });
   base.bell.ready(admitted);
-  return { admitted: admitted.length };
+  return { admitted };
 }
 
 type LimitCells = [number | null, number | null, number | null, number, number];

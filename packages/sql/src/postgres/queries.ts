@@ -72,6 +72,7 @@ export const QUERY_NAMES = [
   'segment-append',
   'segment-shorten',
   'segments-after',
+  'remind',
   'segments-from-start',
   'segments-old',
   'segments-remove',

@@ -202,6 +202,10 @@ class PostgresStore implements Store {
     return extend(this.#base, requests);
   }
 
+  async useReminders(firstMs: number): Promise<void> {
+    await this.#base.link.query(this.#base.sql.remind, [firstMs]);
+  }
+
   async due(query: DueQuery): Promise<DueAnswer> {
     await this.#upkeep.tryRun();
     return due(this.#base, query);

@@ -1,11 +1,14 @@
 import {
   type Family,
+  type InsertAnswer,
   JOB_STATES,
   type Job,
   type Json,
+  type MoveAnswer,
   type MoveRequest,
   type Page,
   type ParentResult,
+  storedBy,
   type WorkflowRecord,
   type WorkflowStore,
 } from '@waybill/core';
@@ -86,22 +89,20 @@ async function hasUnfinished({ link, sql }: Base, tenant: string, id: string): P
   return row![0];
 }
 
-async function move(base: Base, { tenant, id, from, to, now, jobs }: MoveRequest): Promise<boolean> {
+async function move(base: Base, { tenant, id, from, to, now, jobs }: MoveRequest): Promise<MoveAnswer> {
   const { bell, knownQueues, link, sql } = base;
   const made = await despiteRivals(() =>
     link.transaction(async (tx) => {
       const moved = await tx.query(sql['workflow-move'], [tenant, id, from, to, to === 'running' ? null : now]);
       if (moved.length === 0) return null;
-      const stored: Job[] = [];
+      const answers: InsertAnswer[] = [];
       // Each on its own: one that is there already must not keep the others out.
-      for (const job of jobs) {
-        const [answer] = await insertInside(base, tx, [{ jobs: [job] }]);
-        if (answer?.status === 'inserted') stored.push(...answer.jobs);
-      }
-      return stored;
+      for (const job of jobs) answers.push(...(await insertInside(base, tx, [{ jobs: [job] }])));
+      return storedBy(answers);
     }),
   );
-  for (const { tenant, queue } of made ?? []) knownQueues.add(keyOf(tenant, queue));
-  bell.ready(made ?? []);
-  return made !== null;
+  if (made === null) return { status: 'lost' };
+  for (const { tenant, queue } of made.jobs) knownQueues.add(keyOf(tenant, queue));
+  bell.ready(made.jobs);
+  return { status: 'moved', ...made };
 }

@@ -1,6 +1,6 @@
 import type { CronRecord, JsonObject, MisfirePolicy, OverlapPolicy } from '@waybill/core';
 import { insertGroup } from './insert.ts';
-import type { Input } from './protocol.ts';
+import type { Input, Output } from './protocol.ts';
 import { AT } from './rows.ts';
 import type { Session } from './session.ts';
 
@@ -67,13 +67,13 @@ export function removeCron({ sql }: Session, { tenant, name }: Input<'removeCron
   return removed ? cronOf(removed) : null;
 }
 
-export function fireCron(session: Session, { request, group, at, now }: Input<'fireCron'>): 'fired' | 'lost' {
+export function fireCron(session: Session, { request, group, at, now }: Input<'fireCron'>): Output<'fireCron'> {
   const { tenant, name, expected, nextAt, tick } = request;
   const cron = getCron(session, { tenant, name });
-  if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt) return 'lost';
-  const reply = group && insertGroup(session, group, at, now);
+  if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt) return null;
+  const reply = group ? insertGroup(session, group, at, now) : null;
   // A job that another one keeps out leaves no row; the tick has been dealt with all the same.
   const isThere = reply?.status === 'inserted' || reply?.status === 'exists';
   session.sql['cron-move'].run(tenant, name, nextAt, tick, isThere ? group!.rows[0]![AT.id] : null);
-  return 'fired';
+  return reply ? [reply] : [];
 }

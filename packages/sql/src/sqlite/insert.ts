@@ -7,6 +7,8 @@ import { takeKey } from './unique.ts';
 
 type Entry = NonNullable<GroupMessage['workflow']>;
 
+const NOTHING_ADMITTED: InsertReply = { status: 'inserted', admitted: [], others: [] };
+
 /** Carries the answer out of the savepoint that it ends. */
 class Conflict extends Error {
   readonly reply: InsertReply;
@@ -41,7 +43,7 @@ export function insertGroup(session: Session, group: GroupMessage, at: number, n
 function store(session: Session, group: GroupMessage, at: number, now: number): InsertReply {
   const { rows, events, edges, workflow } = group;
   const tenant = rows[0]?.[AT.tenant] ?? '';
-  const admitted = new Set<string>();
+  const admitted = new Map<string, Row>();
   const limits = new Map<string, Shift>();
   for (const [index, row] of rows.entries()) {
     const refusal = makeRoom(session, group, index, at, now, admitted) ?? storeRow(session, group, index);
@@ -56,10 +58,11 @@ function store(session: Session, group: GroupMessage, at: number, now: number): 
   }
   session.log(events, at);
   for (const [key, shift] of limits) {
-    for (const row of admit(session, tenant, key, now, shift)) admitted.add(row[AT.id]);
+    for (const row of admit(session, tenant, key, now, shift)) admitted.set(row[AT.id], row);
   }
-  if (admitted.size === 0) return { status: 'inserted', admitted: [] };
-  return { status: 'inserted', admitted: rows.flatMap((row, index) => (admitted.has(row[AT.id]) ? [index] : [])) };
+  if (admitted.size === 0) return NOTHING_ADMITTED;
+  const own = rows.flatMap((row, index) => (admitted.delete(row[AT.id]) ? [index] : []));
+  return { status: 'inserted', admitted: own, others: [...admitted.values()] };
 }
 
 /** Takes over the row's unique key, before the row goes in: a slot that its owner leaves is others' first. */
@@ -69,13 +72,13 @@ function makeRoom(
   index: number,
   at: number,
   now: number,
-  admitted: Set<string>,
+  admitted: Map<string, Row>,
 ): InsertReply | null {
   const row = rows[index]!;
   const unique = uniques?.[index];
   if (!unique) return null;
   const taken = takeKey(session, row, unique, at, now);
-  for (const other of taken.admitted) admitted.add(other[AT.id]);
+  for (const other of taken.admitted) admitted.set(other[AT.id], other);
   if (taken.by === null) return null;
   return existing(session, rows, index) ?? repeated(session, row, index) ?? { status: 'taken', index, row: taken.by };
 }

@@ -107,9 +107,9 @@ function setRule(session: Session, tenant: string, key: string, rule: LimitRule)
   session.sql['limit-rule'].run(tenant, key, ...ruleCells(rule), starts);
 }
 
-export function setLimit(session: Session, { tenant, key, rule, now }: Input<'setLimit'>): { admitted: number } {
+export function setLimit(session: Session, { tenant, key, rule, now }: Input<'setLimit'>): Row[] {
   setRule(session, tenant, key, rule);
-  return { admitted: admit(session, tenant, key, now).length };
+  return admit(session, tenant, key, now);
 }
 
 export function getLimit(session: Session, { tenant, key }: Input<'getLimit'>): LimitInfo | null {

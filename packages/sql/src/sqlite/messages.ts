@@ -39,7 +39,7 @@ export function insertAnswer(reply: InsertReply, { jobs }: InsertGroup): InsertA
   }
   const stored = jobs.map(({ job }) => job);
   for (const index of reply.admitted) stored[index] = admitted(stored[index]!);
-  return { status: 'inserted', jobs: stored };
+  return { status: 'inserted', jobs: stored, admitted: reply.others.map(fromRow) };
 }
 
 function admitted(job: Job): Job {

@@ -1,19 +1,22 @@
 // The smaller parts of the store: each passes calls on to the thread.
-import type {
-  Clock,
-  CronStore,
-  EventLog,
-  LimitStore,
-  LockTable,
-  NewJob,
-  QueueStore,
-  RecordTable,
-  ReportStore,
-  WorkerStore,
-  WorkflowStore,
+import {
+  type Clock,
+  type CronStore,
+  type EventLog,
+  type LimitStore,
+  type LockTable,
+  type NewJob,
+  type QueueStore,
+  type RecordTable,
+  type ReportStore,
+  type Stored,
+  storedBy,
+  type WorkerStore,
+  type WorkflowStore,
 } from '@waybill/core';
 import { newestAt } from '../event-codec.ts';
-import { groupMessage } from './messages.ts';
+import { groupMessage, insertAnswer } from './messages.ts';
+import type { InsertReply } from './protocol.ts';
 import { fromRow } from './rows.ts';
 import type { ThreadLink } from './thread-link.ts';
 
@@ -36,7 +39,9 @@ export const queueStore = (link: ThreadLink): QueueStore => ({
 });
 
 export const limitStore = (link: ThreadLink): LimitStore => ({
-  set: (tenant, key, rule, now) => link.call('setLimit', { tenant, key, rule, now }),
+  set: async (tenant, key, rule, now) => ({
+    admitted: (await link.call('setLimit', { tenant, key, rule, now })).map(fromRow),
+  }),
   get: (tenant, key) => link.call('getLimit', { tenant, key }),
 });
 
@@ -47,7 +52,10 @@ export const workflowStore = (link: ThreadLink): WorkflowStore => ({
   waiting: async (family) => (await link.call('waiting', family)).map(fromRow),
   parents: (family) => link.call('parents', family),
   hasUnfinished: (tenant, id) => link.call('hasUnfinished', { tenant, id }),
-  move: ({ jobs, ...request }) => link.call('moveWorkflow', { request, groups: jobs.map(alone), at: newestAt(jobs) }),
+  move: async ({ jobs, ...request }) => {
+    const replies = await link.call('moveWorkflow', { request, groups: jobs.map(alone), at: newestAt(jobs) });
+    return replies === null ? { status: 'lost' } : { status: 'moved', ...storedOf(replies, jobs) };
+  },
 });
 
 export const workerStore = (link: ThreadLink): WorkerStore => ({
@@ -61,13 +69,12 @@ export const cronStore = (link: ThreadLink, clock: Clock): CronStore => ({
   get: (tenant, name) => link.call('getCron', { tenant, name }),
   list: (tenant) => link.call('listCrons', tenant),
   remove: (tenant, name) => link.call('removeCron', { tenant, name }),
-  fire: ({ job, ...request }) =>
-    link.call('fireCron', {
-      request,
-      group: job ? alone(job) : null,
-      at: job ? newestAt([job]) : 0,
-      now: clock.now(),
-    }),
+  fire: async ({ job, ...request }) => {
+    const jobs = job ? [job] : [];
+    const [group = null] = jobs.map(alone);
+    const replies = await link.call('fireCron', { request, group, at: newestAt(jobs), now: clock.now() });
+    return replies === null ? { status: 'lost' } : { status: 'fired', ...storedOf(replies, jobs) };
+  },
 });
 
 export const recordTable = (link: ThreadLink): RecordTable => ({
@@ -83,3 +90,7 @@ export const lockTable = (link: ThreadLink): LockTable => ({
 });
 
 const alone = (job: NewJob) => groupMessage({ jobs: [job] });
+
+/** Of jobs that were inserted each on its own. */
+const storedOf = (replies: readonly InsertReply[], jobs: readonly NewJob[]): Stored =>
+  storedBy(replies.map((reply, index) => insertAnswer(reply, { jobs: [jobs[index]!] })));

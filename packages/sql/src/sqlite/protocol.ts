@@ -65,7 +65,8 @@ export interface UniqueMessage extends Omit<UniqueClaim, 'replace'> {
 
 export type InsertReply =
   /** `admitted`: which of the group's jobs got a slot of their limit. */
-  | { status: 'inserted'; admitted: number[] }
+  /** Which of the rows got a slot, and rows of others that did. */
+  | { status: 'inserted'; admitted: number[]; others: Row[] }
   | { status: 'exists' | 'repeated' | 'taken'; index: number; row: Row }
   | { status: 'closed' };
 
@@ -137,7 +138,7 @@ export interface Calls {
   setPaused(input: Named & { paused: boolean }): QueueInfo;
   setKeep(input: Named & { keep: QueueKeep }): QueueInfo;
   setQueueLimit(input: Named & { limit: LimitRule | null }): QueueInfo;
-  setLimit(input: { tenant: string; key: string; rule: LimitRule; now: number }): { admitted: number };
+  setLimit(input: { tenant: string; key: string; rule: LimitRule; now: number }): Row[];
   getLimit(input: { tenant: string; key: string }): LimitInfo | null;
   getWorkflow(input: JobKey): WorkflowRecord | null;
   listWorkflows(input: Parameters<WorkflowStore['list']>[0]): Page<WorkflowRecord>;
@@ -145,12 +146,14 @@ export interface Calls {
   waiting(input: Family): Row[];
   parents(input: Family): ParentResult[][];
   hasUnfinished(input: JobKey): boolean;
-  moveWorkflow(input: { request: Omit<MoveRequest, 'jobs'>; groups: GroupMessage[]; at: number }): boolean;
+  /** Null: the workflow was not in the expected state. */
+  moveWorkflow(input: { request: Omit<MoveRequest, 'jobs'>; groups: GroupMessage[]; at: number }): InsertReply[] | null;
   putCron(input: CronRecord): CronRecord;
   getCron(input: Named): CronRecord | null;
   listCrons(input: string): CronRecord[];
   removeCron(input: Named): CronRecord | null;
-  fireCron(input: FireMessage): 'fired' | 'lost';
+  /** Null: the cron was not as expected. */
+  fireCron(input: FireMessage): InsertReply[] | null;
   beat(input: WorkerBeat): WorkerDirective;
   direct(input: { tenant: string; id: string; directive: WorkerDirective }): WorkerInfo | null;
   listWorkers(input: string): WorkerInfo[];

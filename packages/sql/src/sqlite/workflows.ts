@@ -53,11 +53,10 @@ export function hasUnfinished({ sql }: Session, { tenant, id }: Input<'hasUnfini
   return sql['workflow-unfinished'].get<[number]>(tenant, id)![0] === 1;
 }
 
-export function moveWorkflow(session: Session, { request, groups, at }: Input<'moveWorkflow'>): boolean {
+export function moveWorkflow(session: Session, { request, groups, at }: Input<'moveWorkflow'>): Output<'moveWorkflow'> {
   const { tenant, id, from, to, now } = request;
   const finishedAt = to === 'running' ? null : now;
-  if (session.sql['workflow-move'].run(tenant, id, from, to, finishedAt).changes === 0) return false;
+  if (session.sql['workflow-move'].run(tenant, id, from, to, finishedAt).changes === 0) return null;
   // Each on its own: one that is there already must not keep the others out.
-  for (const group of groups) insertGroup(session, group, at, now);
-  return true;
+  return groups.map((group) => insertGroup(session, group, at, now));
 }

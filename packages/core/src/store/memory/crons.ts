@@ -1,4 +1,5 @@
-import type { CronRecord, FireRequest } from '../crons.ts';
+import type { CronRecord, FireAnswer, FireRequest } from '../crons.ts';
+import { storedBy } from '../insert.ts';
 import { insertGroup } from './insert.ts';
 import { keyOf, type MemoryState } from './state.ts';
 
@@ -25,15 +26,15 @@ export function removeCron(state: MemoryState, tenant: string, name: string): Cr
   return cron;
 }
 
-export function fireCron(state: MemoryState, request: FireRequest): 'fired' | 'lost' {
+export function fireCron(state: MemoryState, request: FireRequest): FireAnswer {
   const { tenant, name, expected, nextAt, tick, job } = request;
   const cron = getCron(state, tenant, name);
-  if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt) return 'lost';
+  if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt) return { status: 'lost' };
   const passedOver = { ...cron, nextAt, lastAt: tick };
-  if (job) insertGroup(state, { jobs: [job] });
+  const answer = job && insertGroup(state, { jobs: [job] });
   // A job that was kept out by another one leaves no row; the tick has been dealt with all the same.
   const made = job !== undefined && state.get(tenant, job.job.id) !== undefined;
   const after = made ? { ...passedOver, lastJobId: job.job.id, runs: cron.runs + 1 } : passedOver;
   state.crons.set(keyOf(tenant, name), after);
-  return 'fired';
+  return { status: 'fired', ...storedBy(answer ? [answer] : []) };
 }

@@ -13,7 +13,8 @@ export function insertGroup(state: MemoryState, group: InsertGroup): InsertAnswe
   if (refusal) return refusal;
 
   const tenant = group.jobs[0]?.job.tenant ?? '';
-  for (const made of group.jobs) place(state, made);
+  const admitted: Job[] = [];
+  for (const made of group.jobs) admitted.push(...place(state, made));
   for (const edge of group.edges ?? []) {
     if (state.edges.some((other) => isSame(other, { ...edge, tenant }))) continue;
     // A parent that has been advanced already will not be looked at again.
@@ -21,19 +22,26 @@ export function insertGroup(state: MemoryState, group: InsertGroup): InsertAnswe
   }
   if (group.workflow) enter(state, tenant, group.workflow, group.jobs.length);
   for (const { job } of group.jobs) {
-    if (job.limitKey !== null) admit(state, job.tenant, job.limitKey, state.clock.now());
+    if (job.limitKey !== null) admitted.push(...admit(state, job.tenant, job.limitKey, state.clock.now()));
   }
-  return { status: 'inserted', jobs: group.jobs.map(({ job }) => state.get(job.tenant, job.id)!) };
+  const own = new Set(group.jobs.map(({ job }) => job.id));
+  return {
+    status: 'inserted',
+    jobs: group.jobs.map(({ job }) => state.get(job.tenant, job.id)!),
+    admitted: admitted.filter(({ id }) => !own.has(id)),
+  };
 }
 
 const isSame = (a: Edge & { tenant: string }, b: Edge & { tenant: string }): boolean =>
   a.tenant === b.tenant && a.parent === b.parent && a.child === b.child;
 
-function place(state: MemoryState, { job, events, limit, unique }: NewJob): void {
-  if (unique?.replace) applyOne(state, unique.replace);
+/** Answers those who got the slot of the owner that was replaced. */
+function place(state: MemoryState, { job, events, limit, unique }: NewJob): Job[] {
+  const replaced = unique?.replace && applyOne(state, unique.replace);
   if (unique) state.owners.set(keyOf(job.tenant, unique.key), job.id);
   if (limit && job.limitKey !== null) setRule(state, job.tenant, job.limitKey, limit);
   state.write(job, events);
+  return replaced?.status === 'applied' ? replaced.admitted : [];
 }
 
 function enter(

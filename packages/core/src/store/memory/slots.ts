@@ -49,7 +49,7 @@ export const windowUnder = (rule: LimitRule | null, before: LimitRule | null, wi
 
 export function setLimit(state: MemoryState, tenant: string, key: string, rule: LimitRule, now: number) {
   setRule(state, tenant, key, rule);
-  return { admitted: admit(state, tenant, key, now).length };
+  return { admitted: admit(state, tenant, key, now) };
 }
 
 export function getLimit(state: MemoryState, tenant: string, key: string): LimitInfo | null {

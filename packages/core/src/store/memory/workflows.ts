@@ -1,7 +1,8 @@
 import { isFinished, type Job } from '../../job/job.ts';
+import { storedBy } from '../insert.ts';
 import type { Page } from '../query.ts';
 import type { WorkflowRecord } from '../workflow-record.ts';
-import type { Family, MoveRequest, ParentResult, WorkflowStore } from '../workflows.ts';
+import type { Family, MoveAnswer, MoveRequest, ParentResult, WorkflowStore } from '../workflows.ts';
 import { insertGroup } from './insert.ts';
 import { pageOf } from './query.ts';
 import { type EdgeState, keyOf, type MemoryState } from './state.ts';
@@ -41,13 +42,13 @@ export const parentsOf = (state: MemoryState, { tenant, ids }: Family): ParentRe
 export const hasUnfinished = (state: MemoryState, tenant: string, id: string): boolean =>
   state.rows().some((job) => job.tenant === tenant && job.workflowId === id && !isFinished(job.state));
 
-export function move(state: MemoryState, { tenant, id, from, to, now, jobs }: MoveRequest): boolean {
+export function move(state: MemoryState, { tenant, id, from, to, now, jobs }: MoveRequest): MoveAnswer {
   const workflow = state.workflows.get(keyOf(tenant, id));
-  if (workflow?.state !== from) return false;
+  if (workflow?.state !== from) return { status: 'lost' };
   state.workflows.set(keyOf(tenant, id), { ...workflow, state: to, finishedAt: to === 'running' ? null : now });
   // Each on its own: one that is there already must not keep the others out.
-  for (const job of jobs) insertGroup(state, { jobs: [job] });
-  return true;
+  const answers = jobs.map((job) => insertGroup(state, { jobs: [job] }));
+  return { status: 'moved', ...storedBy(answers) };
 }
 
 function edgesFrom(state: MemoryState, { tenant, ids }: Family): EdgeState[] {

@@ -145,7 +145,7 @@ export class Bench {
   /** Sets the rule of a limit; what is not named is not limited. Answers how many jobs were admitted by it. */
   async limit(rule: Partial<LimitRule>, { tenant = '', key = 'k' } = {}): Promise<number> {
     const whole = { concurrency: null, rate: null, ...rule };
-    return (await this.store.limits.set(tenant, key, whole, this.now)).admitted;
+    return (await this.store.limits.set(tenant, key, whole, this.now)).admitted.length;
   }
 
   /** A job of a limit that is full, and so is parked. */

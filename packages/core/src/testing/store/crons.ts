@@ -4,6 +4,7 @@ import { aCron } from '../factories.ts';
 import { type Bench, idsOf, type OpenBench } from './bench.ts';
 
 const MINUTE_MS = 60_000;
+const LOST = { status: 'lost' };
 
 /** What the engine asks for when it has read a due cron. */
 function firing(bench: Bench, { tenant, name, version, nextAt }: CronRecord, more: Partial<FireRequest> = {}) {
@@ -60,7 +61,7 @@ export function testCrons(open: OpenBench): void {
       expect(await bench.store.crons.remove('', cron.name)).toEqual(cron);
       expect(await bench.store.crons.remove('', cron.name)).toBeNull();
       expect(await dueNames(bench)).toEqual([]);
-      expect(await bench.store.crons.fire(firing(bench, cron))).toBe('lost');
+      expect(await bench.store.crons.fire(firing(bench, cron))).toEqual(LOST);
     });
 
     it('fired, one moves on and makes its job in the same step', async () => {
@@ -68,7 +69,7 @@ export function testCrons(open: OpenBench): void {
       const cron = await bench.store.crons.put(aCron());
       expect(await dueNames(bench)).toEqual([cron.name]);
       const request = firing(bench, cron);
-      expect(await bench.store.crons.fire(request)).toBe('fired');
+      expect(await bench.store.crons.fire(request)).toMatchObject({ status: 'fired' });
       const { nextAt, tick, job } = request;
       const moved = { ...cron, nextAt, lastAt: tick, lastJobId: job.job.id, runs: 1 };
       expect(await bench.store.crons.get('', cron.name)).toEqual(moved);
@@ -86,7 +87,7 @@ export function testCrons(open: OpenBench): void {
       const cron = await bench.store.crons.put(aCron());
       const racers = Array.from({ length: 10 }, () => firing(bench, cron));
       const answers = await Promise.all(racers.map((request) => bench.store.crons.fire(request)));
-      expect(answers.filter((answer) => answer === 'fired')).toHaveLength(1);
+      expect(answers.filter((answer) => answer.status === 'fired')).toHaveLength(1);
       expect(await bench.claim()).toHaveLength(1);
       expect(await bench.store.crons.get('', cron.name)).toMatchObject({ runs: 1 });
     });
@@ -96,7 +97,7 @@ export function testCrons(open: OpenBench): void {
       const cron = await bench.store.crons.put(aCron());
       const request = firing(bench, cron);
       await bench.store.crons.fire(request);
-      expect(await bench.store.crons.fire(request)).toBe('lost');
+      expect(await bench.store.crons.fire(request)).toEqual(LOST);
       expect(await bench.claim()).toHaveLength(1);
     });
 
@@ -105,7 +106,7 @@ export function testCrons(open: OpenBench): void {
       const cron = await bench.store.crons.put(aCron());
       const request = firing(bench, cron);
       await bench.insert(request.job);
-      expect(await bench.store.crons.fire(request)).toBe('fired');
+      expect(await bench.store.crons.fire(request)).toMatchObject({ status: 'fired' });
       expect(await bench.claim()).toHaveLength(1);
       expect(await bench.eventsOf(request.job.job)).toHaveLength(2);
     });
@@ -116,7 +117,7 @@ export function testCrons(open: OpenBench): void {
       await bench.insert({ ...bench.make({ uniqueKey: 'u' }), unique: { key: 'u', owner: null } });
       const job = { ...bench.make({ uniqueKey: 'u' }), unique: { key: 'u', owner: null } };
       const request = firing(bench, cron, { job });
-      expect(await bench.store.crons.fire(request)).toBe('fired');
+      expect(await bench.store.crons.fire(request)).toMatchObject({ status: 'fired' });
       expect(await bench.find(job.job)).toBeNull();
       expect(await bench.store.crons.get('', cron.name)).toMatchObject({ nextAt: request.nextAt, lastJobId: null });
     });
@@ -125,7 +126,7 @@ export function testCrons(open: OpenBench): void {
       const bench = await open();
       const cron = await bench.store.crons.put(aCron());
       const { job: _, ...request } = firing(bench, cron);
-      expect(await bench.store.crons.fire(request)).toBe('fired');
+      expect(await bench.store.crons.fire(request)).toMatchObject({ status: 'fired' });
       const moved = { nextAt: request.nextAt, runs: 0, lastJobId: null };
       expect(await bench.store.crons.get('', cron.name)).toMatchObject(moved);
       expect(await bench.claim()).toEqual([]);
@@ -136,7 +137,7 @@ export function testCrons(open: OpenBench): void {
       const cron = await bench.store.crons.put(aCron());
       const stale = firing(bench, cron);
       await bench.store.crons.put({ ...cron, version: cron.version + 1 });
-      expect(await bench.store.crons.fire(stale)).toBe('lost');
+      expect(await bench.store.crons.fire(stale)).toEqual(LOST);
       expect(await bench.claim()).toEqual([]);
     });
 
@@ -145,7 +146,7 @@ export function testCrons(open: OpenBench): void {
       const cron = await bench.store.crons.put(aCron());
       await bench.store.crons.put({ ...cron, enabled: false, nextAt: null, version: cron.version + 1 });
       expect(await bench.store.due({ now: bench.now + 1e9, limit: 9 })).toMatchObject({ crons: [], nextAt: null });
-      expect(await bench.store.crons.fire(firing(bench, cron))).toBe('lost');
+      expect(await bench.store.crons.fire(firing(bench, cron))).toEqual(LOST);
     });
 
     it('guarantee 7: the job of a tick obeys its limit', async () => {

@@ -17,7 +17,7 @@ export function testInsert(open: OpenBench): void {
       const bench = await open();
       const made = bench.make();
       const [answer] = await bench.store.insert([{ jobs: [made] }]);
-      expect(answer).toEqual({ status: 'inserted', jobs: [made.job] });
+      expect(answer).toEqual({ status: 'inserted', jobs: [made.job], admitted: [] });
       expect(await bench.read(made.job)).toEqual(made.job);
       expect(idsOf((await bench.store.list({ filter: { tenant: '' }, limit: 10 })).items)).toEqual([made.job.id]);
       expect(await bench.eventsOf(made.job)).toEqual(made.events);
@@ -58,7 +58,7 @@ export function testInsert(open: OpenBench): void {
       const size = Math.min(bench.store.capabilities.maxBatch, 300);
       const jobs = Array.from({ length: size }, (_, i) => bench.make({ priority: (i * 7) % 5 }));
       const [answer] = await bench.store.insert([{ jobs }]);
-      expect(answer).toEqual({ status: 'inserted', jobs: jobs.map(({ job }) => job) });
+      expect(answer).toEqual({ status: 'inserted', jobs: jobs.map(({ job }) => job), admitted: [] });
     });
 
     it('guarantee 10: the same id again answers the stored row and writes nothing', async () => {
@@ -125,7 +125,7 @@ export function testInsert(open: OpenBench): void {
       const groups = [made, made, ...keyed].map((job) => ({ jobs: [job] }));
       const answers = await bench.store.insert(groups);
       expect(answers.slice(0, 2).map(({ status }) => status)).toEqual(['inserted', 'exists']);
-      expect(answers[2]).toEqual({ status: 'inserted', jobs: [keyed[0].job] });
+      expect(answers[2]).toEqual({ status: 'inserted', jobs: [keyed[0].job], admitted: [] });
       expect(answers[3]).toEqual({ status: 'repeated', index: 0, job: keyed[0].job });
       expect(await bench.log()).toHaveLength(2);
     });

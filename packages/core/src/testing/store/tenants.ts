@@ -140,7 +140,7 @@ export function testTenants(open: OpenBench): void {
         await store.crons.put(aCron({ tenant, description: tenant }));
       }
       const move = { id: 'flow', from: 'running', to: 'failed', now: bench.now, jobs: [] } as const;
-      expect(await store.workflows.move({ tenant: 'a', ...move })).toBe(true);
+      expect(await store.workflows.move({ tenant: 'a', ...move })).toMatchObject({ status: 'moved' });
       expect(await store.workflows.get('b', 'flow')).toMatchObject({ tenant: 'b', state: 'running' });
       expect((await store.workflows.list({ tenant: 'b', limit: 9 })).items).toMatchObject([{ tenant: 'b' }]);
       expect(await store.crons.remove('a', 'every-minute')).toMatchObject({ description: 'a' });

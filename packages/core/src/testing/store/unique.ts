@@ -58,7 +58,7 @@ export function testUnique(open: OpenBench): void {
       await bench.settle(running!, COMPLETED);
       const done = await bench.read(first!);
       const next = wanting(bench, done);
-      expect(await insert(bench, next)).toEqual({ status: 'inserted', jobs: [next.job] });
+      expect(await insert(bench, next)).toEqual({ status: 'inserted', jobs: [next.job], admitted: [] });
       expect(await insert(bench, wanting(bench, done))).toEqual({ status: 'taken', index: 0, job: next.job });
       expect(await bench.read(first!)).toEqual(done);
     });
@@ -78,7 +78,7 @@ export function testUnique(open: OpenBench): void {
       const [first] = await bench.insert(wanting(bench));
       const replace = cancelOf(bench, first!);
       const next = wanting(bench, first!, { replace });
-      expect(await insert(bench, next)).toEqual({ status: 'inserted', jobs: [next.job] });
+      expect(await insert(bench, next)).toEqual({ status: 'inserted', jobs: [next.job], admitted: [] });
       expect(await bench.read(first!)).toEqual(replace.job);
       expect((await bench.eventsOf(first!)).slice(1)).toEqual(replace.events);
       expect((await bench.claim()).map((job) => job.id)).toEqual([next.job.id]);
@@ -114,7 +114,7 @@ export function testUnique(open: OpenBench): void {
       const [a, b] = [wanting(bench), wanting(bench)];
       const answers = await bench.store.insert([{ jobs: [a] }, { jobs: [b] }]);
       expect(answers).toEqual([
-        { status: 'inserted', jobs: [a.job] },
+        { status: 'inserted', jobs: [a.job], admitted: [] },
         { status: 'taken', index: 0, job: a.job },
       ]);
     });

@@ -4,6 +4,8 @@ import { aWorkflow } from '../factories.ts';
 import { type Bench, DISCARDED, idsOf, type OpenBench } from './bench.ts';
 import { complete, drawGraph, plant } from './graph.ts';
 
+const LOST = { status: 'lost' };
+
 const move = (bench: Bench, from: WorkflowState, to: WorkflowState, jobs = [bench.make()].slice(1)) =>
   bench.store.workflows.move({ tenant: '', id: 'flow', from, to, now: bench.now, jobs });
 
@@ -79,24 +81,24 @@ export function testWorkflowRecords(open: OpenBench): void {
       await bench.claim();
       await bench.clock.advance(1000);
       const [callback, stale] = [bench.make(), bench.make()];
-      expect(await move(bench, 'running', 'completed', [callback])).toBe(true);
+      expect(await move(bench, 'running', 'completed', [callback])).toMatchObject({ status: 'moved' });
       const moved = await bench.store.workflows.get('', 'flow');
       expect(moved).toMatchObject({ state: 'completed', finishedAt: bench.now, total: 1 });
-      expect(await move(bench, 'running', 'failed', [stale])).toBe(false);
+      expect(await move(bench, 'running', 'failed', [stale])).toEqual(LOST);
       expect(await bench.find(stale.job)).toBeNull();
       expect(await bench.store.workflows.get('', 'flow')).toEqual(moved);
       expect(idsOf(await bench.claim())).toEqual([callback.job.id]);
       expect(await bench.eventsOf(callback.job)).toHaveLength(2);
       expect(
         await bench.store.workflows.move({ tenant: '', id: 'none', from: 'running', to: 'failed', now: 0, jobs: [] }),
-      ).toBe(false);
+      ).toEqual(LOST);
     });
 
     it('guarantee 8: moved back to running, a workflow has not finished', async () => {
       const bench = await open();
       await plant(bench, { a: [] });
       await move(bench, 'running', 'failed');
-      expect(await move(bench, 'failed', 'running')).toBe(true);
+      expect(await move(bench, 'failed', 'running')).toMatchObject({ status: 'moved' });
       expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ state: 'running', finishedAt: null });
     });
 
@@ -107,7 +109,7 @@ export function testWorkflowRecords(open: OpenBench): void {
       const moves = Array.from({ length: 10 }, (_, i) =>
         move(bench, 'running', i % 2 ? 'completed' : 'failed', [bench.make(), bench.make()]),
       );
-      expect((await Promise.all(moves)).filter((done) => done)).toHaveLength(1);
+      expect((await Promise.all(moves)).filter(({ status }) => status === 'moved')).toHaveLength(1);
       expect(await bench.claim()).toHaveLength(2);
     });
 
@@ -117,7 +119,7 @@ export function testWorkflowRecords(open: OpenBench): void {
       const child = bench.make({ workflowId: 'flow', node: 'b', state: 'pending' });
       const edges = [{ parent: node('a').id, child: child.job.id }];
       const joining = { jobs: [child], edges, workflow: { join: 'flow' } };
-      expect(await bench.store.insert([joining])).toEqual([{ status: 'inserted', jobs: [child.job] }]);
+      expect(await bench.store.insert([joining])).toEqual([{ status: 'inserted', jobs: [child.job], admitted: [] }]);
       expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ total: 2 });
       expect(await bench.store.insert([joining])).toMatchObject([{ status: 'exists' }]);
       expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ total: 2 });
@@ -156,7 +158,7 @@ export function testWorkflowRecords(open: OpenBench): void {
         bench.store.insert([{ jobs, workflow: { join: 'flow' } }]),
         move(bench, 'running', 'failed'),
       ]);
-      expect(ended).toBe(true);
+      expect(ended).toMatchObject({ status: 'moved' });
       const { total } = (await bench.store.workflows.get('', 'flow'))!;
       expect([joined!.status, total]).toEqual(joined!.status === 'closed' ? ['closed', 1] : ['inserted', 2]);
     });

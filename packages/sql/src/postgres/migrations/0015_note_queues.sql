@@ -97,7 +97,7 @@ begin
         -- The place of rank.ts: the priority, then the time in microseconds, or the time when it is due.
         p_place => array[(100 - v_priority) * 10000000000000000 + coalesce(v_due * 1000 + v_micros % 1000, v_micros)],
         p_state => array[case when v_due is null then 2 else 1 end]::smallint[], p_ready => array[v_due is null],
-        p_next_at => array[v_due], p_version => array[1], p_run => null, p_attempt => null,
+        p_next_at => array[coalesce(v_due, v_now + (select reminder_ms from {schema}.log_state))], p_version => array[1], p_run => null, p_attempt => null,
         p_max_attempts => array[coalesce(v_attempts, 3)]::int[], p_claim_id => null, p_worker_id => null,
         p_lease_ms => null, p_lease_until => null, p_outcome => null, p_timeout_ms => array[v_timeout],
         p_timeout_at => null, p_visibility_ms => null, p_created_at => array[v_now],

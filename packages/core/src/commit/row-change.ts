@@ -1,0 +1,35 @@
+import { WaybillError } from '../errors.ts';
+import type { Transition } from '../job/evolve.ts';
+import type { Job } from '../job/job.ts';
+import type { Change, Expectation } from '../store/apply.ts';
+
+/** Nobody wrote since this row was read. */
+export const seen = ({ version, nextAt, holdsSlot }: Job): Expectation => ({
+  by: 'version',
+  version,
+  nextAt,
+  holdsSlot,
+});
+
+export function changeOf(before: Job, expect: Expectation, { job, events }: Transition): Change {
+  const slot = slotMove(before, job);
+  return slot === undefined ? { expect, job, events } : { expect, job, events, slot };
+}
+
+/** What a change means for the limit that the job obeys. */
+function slotMove(before: Job, after: Job): Change['slot'] {
+  if (after.limitKey === null) return undefined;
+  if (after.state === 'available' && !after.holdsSlot) return 'request';
+  return before.holdsSlot && !after.holdsSlot ? 'release' : undefined;
+}
+
+export const jobNotFound = (id: string): WaybillError =>
+  new WaybillError('not_found', `There is no job ${id}.`, {
+    details: { job_id: id },
+    hint: 'Check the id; finished jobs are removed after the retention time.',
+  });
+
+export const wrongState = (job: Job, wanted: string): WaybillError =>
+  new WaybillError('conflict', `Job ${job.id} is ${job.state}; ${wanted}.`, {
+    details: { job_id: job.id, state: job.state },
+  });
