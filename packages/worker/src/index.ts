@@ -1,7 +1,9 @@
 // What users define and run.
 
 export type { LogEntry, Progress, TaskContext } from './context.ts';
-export type { Middleware } from './execute/in-process.ts';
+export { type InProcessOptions, inProcessRunner } from './execute/in-process.ts';
+export type { Middleware } from './execute/middleware.ts';
+export type { ReadonlyRunControl, Runner } from './execute/runner.ts';
 export type { Jsonified } from './jsonified.ts';
 export type { WorkerOptions } from './options.ts';
 export type { EnqueueOptions } from './request.ts';
@@ -21,9 +23,9 @@ export { Worker } from './worker.ts';
 
 // What SDKs and test kits are built from.
 
-export { type InProcessParts, inProcess } from './execute/in-process.ts';
 export { type Ended, execute, type Stages, type Validated } from './execute/pipeline.ts';
 export { RunControl } from './execute/run-control.ts';
+export { type RunTaskParts, runTask } from './execute/run-task.ts';
 export { toJson } from './jsonified.ts';
 export { requestFor } from './request.ts';
 export { inputOf } from './task.ts';

@@ -9,7 +9,7 @@ import {
   WaybillError,
 } from '@waybill/core';
 import type { ContextHooks } from './context.ts';
-import type { Middleware } from './execute/in-process.ts';
+import type { Middleware } from './execute/middleware.ts';
 import { type AnyTask, checkTask } from './task.ts';
 
 export interface WorkerOptions extends ContextHooks {

@@ -1,7 +1,7 @@
 import type { ReportCall } from '@waybill/core';
 import { WaybillError } from '@waybill/core';
 import { describe, expect, it } from 'vitest';
-import { HEARD_EVERY_MS } from './run-reports.ts';
+import { HEARD_EVERY_MS } from './execute/run-reports.ts';
 import { task } from './task.ts';
 import { bench, gate } from './testing/bench.ts';
 

@@ -3,8 +3,10 @@ import { hostname } from 'node:os';
 import { checkNodeVersion, type Lease, WaybillError, type WorkerDirective } from '@waybill/core';
 import { claimLoop } from './claim-loop.ts';
 import { Deadlines } from './deadlines.ts';
-import { inProcess, OBEY_MS, serverNow } from './execute/in-process.ts';
+import { inProcessRunner } from './execute/in-process.ts';
 import { type Ended, execute, type Stages, UNKNOWN_TASK_SNOOZE_MS } from './execute/pipeline.ts';
+import { serverNow } from './execute/run-control.ts';
+import { OBEY_MS, runTask } from './execute/run-task.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HeldRun, HeldRuns } from './held-run.ts';
 import { LossWatch } from './loss-watch.ts';
@@ -178,7 +180,7 @@ export class Worker {
   /** Once for all runs: whatever is made anew for each of them costs more than a short handler. */
   #makeStages(): Stages<HeldRun, unknown> {
     const { clock, logger, tasks } = this.#options;
-    const parts = { ...this.#options, workerId: this.id };
+    const parts = { ...this.#options, workerId: this.id, runner: inProcessRunner(this.#options) };
     return {
       tasks,
       now: (run) => serverNow(run.lease, run, clock),
@@ -186,7 +188,7 @@ export class Worker {
         const message = `This worker has no task '${fields.task}'; the job waits ${UNKNOWN_TASK_SNOOZE_MS} ms.`;
         logger.warn(fields, message);
       },
-      run: (validated, run) => inProcess(validated, run, parts),
+      run: (validated, run) => runTask(validated, run, parts),
       settle: (ended, run) => this.#settle(ended, run),
     };
   }

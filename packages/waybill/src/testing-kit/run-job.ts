@@ -1,5 +1,13 @@
 import { type Lease, type Logger, type Outcome, type Waybill, WaybillError } from '@waybill/core';
-import { type AnyTask, type Ended, execute, inProcess, type Middleware, RunControl } from '@waybill/worker';
+import {
+  type AnyTask,
+  type Ended,
+  execute,
+  inProcessRunner,
+  type Middleware,
+  RunControl,
+  runTask,
+} from '@waybill/worker';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export interface RunParts {
@@ -11,18 +19,21 @@ export interface RunParts {
 }
 
 const MAX_RESULT_BYTES = 1_048_576;
+/** Whatever runner a task names: a test runs its handler in its own process, one at a time. */
+const runner = inProcessRunner({ concurrency: 1 });
 
 /** One claimed job through the same pipeline as in a worker, on the test's own time. */
 export function runJob(lease: Lease, { port, clock, tasks, middleware, logger }: RunParts): Promise<Ended> {
   const control = new RunControl(clock.monotonic());
-  const parts = { jobs: port.jobs, clock, logger, workerId: 'test', middleware, maxResultBytes: MAX_RESULT_BYTES };
+  const facts = { workerId: 'test', maxResultBytes: MAX_RESULT_BYTES };
+  const parts = { jobs: port.jobs, clock, logger, runner, middleware, ...facts };
   return execute(
     { lease },
     {
       tasks,
       now: () => clock.now(),
       onUnknown: () => logger.warn({ job: lease.job.id }, `There is no task '${lease.job.type}' in this test.`),
-      run: (validated) => inProcess(validated, control, parts),
+      run: (validated) => runTask(validated, control, parts),
       settle: async (ended) => {
         if (ended.outcome !== null) await settle(port, lease, ended.outcome);
         return ended;

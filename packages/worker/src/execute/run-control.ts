@@ -1,3 +1,5 @@
+import type { Clock, Lease } from '@waybill/core';
+
 /**
  * The worker's end of one run: when it was claimed, by the monotonic clock, and the means to end it. An AbortController
  * that is made only when somebody asks for its signal: it costs more than all the rest of a short run, and most
@@ -42,3 +44,7 @@ export class RunControl {
     if (this.#isAborted) tell();
   }
 }
+
+/** What the server's clock shows: since the claim as much time has passed there as here, however wrong our clock is. */
+export const serverNow = ({ job }: Lease, { claimedAt }: Pick<RunControl, 'claimedAt'>, clock: Clock): number =>
+  Math.round((job.startedAt ?? clock.now()) + (clock.monotonic() - claimedAt));

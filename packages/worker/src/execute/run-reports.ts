@@ -1,5 +1,5 @@
 import type { Clock, Jobs, JsonObject, Lease, Logger } from '@waybill/core';
-import { codeOf, within } from './patience.ts';
+import { codeOf, within } from '../patience.ts';
 
 /** How often a run is heard at most. In between the newest word wins: a loop may report each of a million rows. */
 export const HEARD_EVERY_MS = 1_000;
