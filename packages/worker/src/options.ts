@@ -9,7 +9,10 @@ import {
   WaybillError,
 } from '@waybill/core';
 import type { ContextHooks } from './context.ts';
+import { inProcessRunner } from './execute/in-process.ts';
 import type { Middleware } from './execute/middleware.ts';
+import type { Runner } from './execute/runner.ts';
+import { allRunners, queueOf, queuesByRunner, type RunnerQueues } from './runner-queues.ts';
 import { type AnyTask, checkTask } from './task.ts';
 
 export interface WorkerOptions extends ContextHooks {
@@ -20,10 +23,12 @@ export interface WorkerOptions extends ContextHooks {
   tasks: readonly AnyTask[];
   /** In order: a job of an earlier queue always goes first. @defaultValue the queues of the tasks */
   queues?: readonly string[];
-  /** Handlers at a time. @defaultValue 10 */
+  /** Handlers at a time, of the runner 'in-process'. @defaultValue 10 */
   concurrency?: number;
+  /** For tasks that name another runner than 'in-process'; stopped with the worker. @defaultValue none */
+  runners?: readonly Runner[];
   /**
-   * Jobs claimed ahead of need, so that a free handler finds its next job here. They wait while others could run them,
+   * Of the runner 'in-process': jobs claimed ahead of need, so that a free handler finds its next job here. They wait while others could run them,
    * and their timeouts count from the claim.
    * @defaultValue as many as `concurrency` while runs take less than a second on average, else none
    */
@@ -67,7 +72,11 @@ type Defaulted = Required<Pick<WorkerOptions, keyof typeof DEFAULTS | 'jobs'>>;
 export interface ResolvedWorkerOptions extends Defaulted, ContextHooks, Pick<WorkerOptions, 'events'> {
   id: string;
   tasks: ReadonlyMap<string, AnyTask>;
+  /** Of all runners. */
   queues: readonly string[];
+  /** Those that have queues. */
+  runnerQueues: readonly RunnerQueues[];
+  runners: readonly Runner[];
   /** Null: as the runs allow. */
   prefetch: number | null;
 }
@@ -80,8 +89,7 @@ export function resolveWorkerOptions(options: WorkerOptions, newId: () => string
   for (const task of options.tasks) checkTask(task);
   const tasks = new Map(options.tasks.map((task) => [task.name, task]));
   if (tasks.size < options.tasks.length) throw refuse('tasks', 'must have different names');
-  const named = options.tasks.map(({ policy }) => policy.queue ?? 'default');
-  const queues = options.queues ?? [...new Set(named)];
+  const queues = options.queues ?? [...new Set(options.tasks.map(queueOf))];
   if (queues.length === 0) throw refuse('queues', 'or at least one task is required');
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const resolved = { prefetch: null, ...DEFAULTS, id: newId(), ...given, jobs: options.jobs, tasks, queues };
@@ -91,8 +99,10 @@ export function resolveWorkerOptions(options: WorkerOptions, newId: () => string
   checkRange('leaseMs', resolved.leaseMs, 1, Number.MAX_SAFE_INTEGER);
   checkRange('heartbeatMs', resolved.heartbeatMs, 1, resolved.leaseMs - 1);
   checkRange('waitMs', resolved.waitMs, 0, Number.MAX_SAFE_INTEGER);
+  const runners = allRunners(inProcessRunner({ concurrency: resolved.concurrency }), options.runners ?? [], MAX_CLAIM);
+  const runnerQueues = queuesByRunner(runners, options.tasks, queues);
   if (typeof resolved.jobs?.claim !== 'function') throw refuse('jobs', 'must be the jobs of an engine or of a client');
-  return resolved;
+  return { ...resolved, runners, runnerQueues };
 }
 
 function checkRange(name: string, value: number, min: number, max: number): void {

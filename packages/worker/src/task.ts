@@ -35,8 +35,13 @@ export interface TaskPolicy<Input = unknown> {
 }
 
 export interface TaskOptions<Input, Output, Result> extends TaskPolicy<Input> {
+  /** Name of the runner that runs it, see docs/worker.md. @defaultValue 'in-process' */
+  runner?: string;
   run(input: Output, context: TaskContext): Result | Promise<Result>;
 }
+
+/** The runner of a task that names none. */
+export const IN_PROCESS = 'in-process';
 
 declare const TYPES: unique symbol;
 
@@ -45,6 +50,8 @@ export interface Task<Input = unknown, Output = unknown, Result = unknown> {
   readonly name: string;
   readonly schema: StandardSchemaV1 | undefined;
   readonly policy: TaskPolicy;
+  /** Name of the runner that a worker must have to run it. */
+  readonly runner: string;
   run(input: Output, context: TaskContext): Result | Promise<Result>;
   /** Only for the compiler. */
   readonly [TYPES]?: { input: Input; result: Result };
@@ -74,9 +81,9 @@ export function task(
     throw new WaybillError('invalid_request', message);
   }
   if (typeof options !== 'object' || options === null) throw new WaybillError('invalid_request', noRun(name));
-  const { input: schema, run, ...policy } = options;
+  const { input: schema, run, runner = IN_PROCESS, ...policy } = options;
   if (typeof run !== 'function') throw new WaybillError('invalid_request', noRun(name));
-  return { name, schema, policy, run };
+  return { name, schema, policy, runner, run };
 }
 
 const noRun = (name: string): string =>

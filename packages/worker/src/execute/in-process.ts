@@ -1,4 +1,5 @@
-import { IN_PROCESS, type Runner } from './runner.ts';
+import { IN_PROCESS } from '../task.ts';
+import type { Runner } from './runner.ts';
 
 export interface InProcessOptions {
   /** @defaultValue 'in-process' */

@@ -2,9 +2,6 @@ import type { TaskContext } from '../context.ts';
 import type { Validated } from './pipeline.ts';
 import type { RunControl } from './run-control.ts';
 
-/** The runner of a task that names none. */
-export const IN_PROCESS = 'in-process';
-
 /** What a runner sees of a run's control. Only the worker aborts a run. */
 export type ReadonlyRunControl = Pick<RunControl, 'claimedAt' | 'isAborted' | 'reason' | 'signal'>;
 

@@ -1,0 +1,214 @@
+import type { Lease } from '@waybill/core';
+import { claimLoop } from './claim-loop.ts';
+import { type Ended, execute, type Stages, UNKNOWN_TASK_SNOOZE_MS } from './execute/pipeline.ts';
+import { serverNow } from './execute/run-control.ts';
+import { runTask } from './execute/run-task.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import { HeldRun, type HeldRuns } from './held-run.ts';
+import type { LossWatch } from './loss-watch.ts';
+import { MAX_CLAIM, type ResolvedWorkerOptions } from './options.ts';
+import type { Bell } from './patience.ts';
+import type { RunnerQueues } from './runner-queues.ts';
+import { type SettleParts, settleRun } from './settle-run.ts';
+
+/** While runs take longer than this on average, jobs claimed ahead would only wait here. */
+const AHEAD_BELOW_MS = 1_000;
+const LARGE_STOCK = 32;
+/** Weight of the newest run in the average. */
+const NEWEST = 0.1;
+
+/** What the loops of one worker share. */
+export interface RunnerLoopParts extends ResolvedWorkerOptions {
+  held: HeldRuns;
+  heartbeat: Heartbeat;
+  lossWatch: LossWatch;
+  settling: SettleParts;
+  stopping: AbortSignal;
+  /** Aborted when a stopping worker waits no longer for outcomes to be written. */
+  giveUp: AbortSignal;
+  /** Rings when a run has ended or was settled, or when the worker pauses, resumes or stops. */
+  changed: Bell;
+  /** Aborted while no jobs may be taken; a new one when that is over. */
+  pause(): AbortSignal;
+  /** The lease of a run is not ours any more. */
+  lose(run: HeldRun): void;
+}
+
+/** Claims jobs for one runner, keeps those that wait for a slot, and takes each through the pipeline. */
+export class RunnerLoop {
+  readonly #parts: RunnerLoopParts;
+  readonly #own: RunnerQueues;
+  readonly #concurrency: number;
+  /** Null: as the runs allow. */
+  readonly #prefetch: number | null;
+  readonly #stages: Stages<HeldRun, unknown>;
+  readonly #waiting: HeldRun[] = [];
+  #running = 0;
+  /** Runs that have ended or are being handed back, and are not settled yet. */
+  #settling = 0;
+  #meanRunMs = Number.POSITIVE_INFINITY;
+
+  constructor(own: RunnerQueues, prefetch: number | null, parts: RunnerLoopParts) {
+    this.#parts = parts;
+    this.#own = own;
+    this.#concurrency = own.runner.concurrency;
+    this.#prefetch = prefetch;
+    this.#stages = this.#makeStages();
+  }
+
+  /** Runs that have a slot of the runner. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Jobs claimed and not yet started. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  get isIdle(): boolean {
+    return this.#running + this.#settling === 0;
+  }
+
+  /** Claims until the worker stops. */
+  claim(): Promise<void> {
+    return claimLoop({
+      ...this.#parts,
+      queues: this.#own.queues,
+      room: () => this.#room(),
+      take: (leases) => this.#take(leases),
+    });
+  }
+
+  /** Hands back the jobs that were not started. */
+  handBackWaiting(): void {
+    for (const run of this.#waiting.splice(0)) this.#handBack(run);
+  }
+
+  /** The run must not be started any more. */
+  forget(run: HeldRun): void {
+    const index = this.#waiting.indexOf(run);
+    if (index >= 0) this.#waiting.splice(index, 1);
+  }
+
+  /**
+   * How many jobs to claim now. Half of a large stock is used up first: few large claims cost less than many small.
+   * Runs that are only being settled need no slot any more, but a server that is slow to settle gets no more work.
+   */
+  #room(): number {
+    const ahead = this.#prefetch ?? (this.#meanRunMs < AHEAD_BELOW_MS ? this.#concurrency : 0);
+    const whole = this.#concurrency + ahead;
+    if (ahead >= LARGE_STOCK && this.#waiting.length > ahead / 2) return 0;
+    return this.#settling > whole ? 0 : Math.min(whole - this.#running - this.#waiting.length, MAX_CLAIM);
+  }
+
+  #take(leases: readonly Lease[]): void {
+    const { clock, leaseMs, held, heartbeat, lossWatch, stopping, lose } = this.#parts;
+    const now = clock.monotonic();
+    for (const lease of leases) {
+      const run = new HeldRun(lease, now, leaseMs);
+      const older = held.get(run.id);
+      if (older?.lease.token === lease.token) continue;
+      if (older !== undefined) lose(older);
+      held.add(run);
+      heartbeat.notice(run);
+      if (stopping.aborted) this.#handBack(run);
+      else this.#waiting.push(run);
+    }
+    if (leases.length > 0) lossWatch.notice();
+    this.#startNext();
+  }
+
+  #startNext(): void {
+    while (this.#running < this.#concurrency) {
+      const run = this.#waiting.shift();
+      if (run === undefined) return;
+      run.startedAt = this.#parts.clock.monotonic();
+      run.state = 'running';
+      this.#running += 1;
+      this.#untilSettled(run, execute(run, this.#stages));
+    }
+  }
+
+  /** Once for all runs: whatever is made anew for each of them costs more than a short handler. */
+  #makeStages(): Stages<HeldRun, unknown> {
+    const { clock } = this.#parts;
+    const { runner, tasks } = this.#own;
+    const parts = { ...this.#parts, workerId: this.#parts.id, runner };
+    return {
+      tasks,
+      now: (run) => serverNow(run.lease, run, clock),
+      onUnknown: (run) => this.#warnOfUnknown(run),
+      run: (validated, run) => runTask(validated, run, parts),
+      settle: (ended, run) => this.#settle(ended, run),
+    };
+  }
+
+  #settle({ outcome, isSettled = false }: Ended, run: HeldRun): Promise<unknown> {
+    const { clock, changed, settling, giveUp } = this.#parts;
+    const now = clock.monotonic();
+    run.state = 'settling';
+    this.#running -= 1;
+    this.#settling += 1;
+    this.#note(now - run.startedAt);
+    this.#startNext();
+    changed.ring();
+    this.#warnOfLateness(run, now);
+    run.isSettledByHandler = isSettled;
+    return outcome === null ? Promise.resolve() : settleRun(run, outcome, settling, giveUp);
+  }
+
+  #handBack(run: HeldRun): void {
+    const { settling, giveUp } = this.#parts;
+    run.state = 'settling';
+    this.#settling += 1;
+    const error = { code: 'worker_stopped', message: 'The worker stopped before it started the job.' };
+    this.#untilSettled(run, settleRun(run, { kind: 'requeued', error }, settling, giveUp));
+  }
+
+  /** Without a frame of its own to wait in, as hundreds do at a time. */
+  #untilSettled(run: HeldRun, work: Promise<unknown>): void {
+    const over = () => {
+      if (run.state === 'settling') this.#settling -= 1;
+      else this.#endUnsettled();
+      this.#parts.held.remove(run);
+      this.#parts.changed.ring();
+    };
+    void work.then(over, (error: unknown) => {
+      this.#parts.logger.error({ err: error }, 'The worker met an unexpected error.');
+      over();
+    });
+  }
+
+  /** The pipeline itself failed. The server gives the job out again when its lease has ended. */
+  #endUnsettled(): void {
+    this.#running -= 1;
+    this.#startNext();
+  }
+
+  #note(ms: number): void {
+    this.#meanRunMs = this.#meanRunMs === Number.POSITIVE_INFINITY ? ms : this.#meanRunMs * (1 - NEWEST) + ms * NEWEST;
+  }
+
+  #warnOfUnknown({ fields, lease }: HeldRun): void {
+    const { logger, tasks } = this.#parts;
+    const { runner } = this.#own;
+    const known = tasks.get(fields.task);
+    const message =
+      known === undefined
+        ? `This worker has no task '${fields.task}'; the job waits ${UNKNOWN_TASK_SNOOZE_MS} ms.`
+        : `Task '${fields.task}' has the runner '${known.runner}', and queue '${lease.job.queue}' is claimed for '${runner.name}'; the job waits ${UNKNOWN_TASK_SNOOZE_MS} ms. Enqueue it in another queue.`;
+    logger.warn(fields, message);
+  }
+
+  /** Heartbeats need a turn of the event loop; a handler that computes without a pause denies it to all the others. */
+  #warnOfLateness(run: HeldRun, now: number): void {
+    const late = Math.round(now - run.renewedAt - run.leaseMs);
+    if (late < 0 || run.isAborted) return;
+    const { task } = run.fields;
+    this.#parts.logger.warn(
+      run.fields,
+      `Task '${task}' ended ${late} ms after its lease: did it, or another, block the event loop?`,
+    );
+  }
+}
