@@ -3,7 +3,6 @@
 export type { LogEntry, Progress, TaskContext } from './context.ts';
 export { type InProcessOptions, inProcessRunner } from './execute/in-process.ts';
 export type { Middleware } from './execute/middleware.ts';
-export type { ReadonlyRunControl, Runner } from './execute/runner.ts';
 export type { Jsonified } from './jsonified.ts';
 export type { WorkerOptions } from './options.ts';
 export type { EnqueueOptions } from './request.ts';
@@ -20,6 +19,11 @@ export {
   type UniqueOptions,
 } from './task.ts';
 export { Worker } from './worker.ts';
+
+// What runners are built from.
+
+export { InvalidResult } from './execute/outcome.ts';
+export type { ReadonlyRunControl, Runner } from './execute/runner.ts';
 
 // What SDKs and test kits are built from.
 

@@ -7,25 +7,43 @@ import { failureOf } from './failure.ts';
 /** How a handler ended. */
 export type HandlerEnd = { kind: 'returned'; value: unknown } | { kind: 'thrown'; error: unknown };
 
+/** Thrown by a runner that had to carry the result over as JSON and could not. The run fails as if it were returned. */
+export class InvalidResult extends Error {
+  override readonly name = 'InvalidResult';
+
+  /** `problem` completes the sentence "The result is not JSON: ..", such as "'rate' is NaN". */
+  constructor(problem: string) {
+    super(problem);
+  }
+}
+
 export interface OutcomeParts {
   logger: Logger;
   maxResultBytes: number;
 }
 
 /** The outcome of a run that was not aborted and whose handler did not ask for another one. */
-export function outcomeOf(end: HandlerEnd, { logger, maxResultBytes }: OutcomeParts, task: AnyTask): Outcome {
+export function outcomeOf(end: HandlerEnd, parts: OutcomeParts, task: AnyTask): Outcome {
+  const { logger, maxResultBytes } = parts;
   if (end.kind === 'thrown') {
+    if (end.error instanceof InvalidResult) return notJson(end.error.message, parts, task);
     if (!(end.error instanceof Error)) logger.warn({ task: task.name }, `Task '${task.name}' threw no Error.`);
     return { kind: 'failed', error: failureOf(end.error) };
   }
   const answer = toJson(end.value);
-  if (answer.ok && answer.bytes <= maxResultBytes) return { kind: 'completed', result: answer.value };
-  const [code, problem] = answer.ok
-    ? ['payload_too_large', `is ${answer.bytes} bytes of JSON, more than ${maxResultBytes}`]
-    : ['invalid_result', `is not JSON: ${answer.problem}`];
+  if (!answer.ok) return notJson(answer.problem, parts, task);
+  if (answer.bytes <= maxResultBytes) return { kind: 'completed', result: answer.value };
+  const problem = `is ${answer.bytes} bytes of JSON, more than ${maxResultBytes}`;
+  return refusedResult('payload_too_large', problem, parts, task);
+}
+
+const notJson = (problem: string, parts: OutcomeParts, task: AnyTask): Outcome =>
+  refusedResult('invalid_result', `is not JSON: ${problem}`, parts, task);
+
+/** The handler's work is done; done again it would only return the same. */
+function refusedResult(code: string, problem: string, { logger }: OutcomeParts, task: AnyTask): Outcome {
   const message = `What task '${task.name}' returned ${problem}.`;
   logger.warn({ task: task.name }, message);
-  // Its work is done; done again it would only return the same.
   return { kind: 'failed', error: { code, type: code, message, retryable: false } };
 }
 
