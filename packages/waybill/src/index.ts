@@ -1,6 +1,16 @@
 // Typed tasks.
 
-export { type AnyTask, type Middleware, type Task, type TaskContext, task, Worker } from '@waybill/worker';
+export {
+  type AnyTask,
+  InvalidResult,
+  inProcessRunner,
+  type Middleware,
+  type Runner,
+  type Task,
+  type TaskContext,
+  task,
+  Worker,
+} from '@waybill/worker';
 export { type Connection, connect, type Enqueued, type StopSignal, type WorkOptions } from './sdk/connect.ts';
 export type { ConnectOptions } from './sdk/connect-options.ts';
 export type { WaitOptions } from './sdk/wait.ts';
