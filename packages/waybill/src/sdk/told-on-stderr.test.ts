@@ -54,7 +54,7 @@ Object.defineProperty(Promise, 'withResolvers', { get: once, configurable });
 `;
   const { stderr } = await run(...application(failing('{}', gone)));
   expect(stderr).toMatch(
-    /ERROR waybill: The worker met an unexpected error\. TypeError: Promise\.withResolvers is not a function\n {4}at .*in-process/,
+    /ERROR waybill: The worker met an unexpected error\. TypeError: Promise\.withResolvers is not a function\n {4}at .*run-task/,
   );
   // The engine tells of the run that was lost so.
   expect(stderr).toMatch(/Job \S+ email\.welcome failed on attempt 1 of 2: The lease ran out/);
