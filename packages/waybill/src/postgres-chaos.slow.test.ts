@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { engine, type LoggedEvent, TERMINAL_EVENT_TYPES, type Waybill } from '@waybill/core';
+import { engine, type LoggedEvent, silentLogger, TERMINAL_EVENT_TYPES, type Waybill } from '@waybill/core';
 import { postgresStore } from '@waybill/sql/postgres';
 import { type PostgresServer, startPostgres } from '@waybill/sql/postgres/testing';
 import pg from 'pg';
@@ -189,7 +189,7 @@ test('guarantees 1, 2, 4, 10, 11: a server that is restarted and workers that ar
   await annotate(`WAYBILL_CHAOS_SEED=${SEED}`);
   const notes = path.join(folder, 'notes');
   const store = await postgresStore({ url: server.url, schema: 'chaos' });
-  const waybill = connectionTo(engine({ store, sweepEveryMs: 200 }));
+  const waybill = connectionTo(engine({ store, sweepEveryMs: 200, logger: silentLogger }));
   const fleet = new WorkerFleet('chaos-worker.js', { url: server.url, schema: 'chaos', notes, leaseMs: LEASE_MS });
   // Also when the time is over, which a `finally` would not notice.
   onTestFinished(async () => {

@@ -113,21 +113,18 @@ export class Writer {
   }
 
   /** A batch of its own, for whoever has decided about many rows. */
-  async apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
-    const answers: ApplyAnswer[] = [];
-    const { maxBatch } = this.#store.capabilities;
-    for (let from = 0; from < changes.length; from += maxBatch) {
-      answers.push(...(await this.#apply(changes.slice(from, from + maxBatch))));
-    }
-    return answers;
+  apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
+    return this.#inBatches(changes, (some) => this.#apply(some));
   }
 
   /** Rows that wait on for a claim: their next reminder is written, and they are hinted at again. */
-  async remind(changes: readonly Change[]): Promise<ApplyAnswer[]> {
-    const sent = changes.map((change) => this.#reminded(change));
-    const answers = await this.#store.apply(sent);
-    this.#followUp.unclaimed(sent.filter((_, index) => answers[index]!.status === 'applied').map(({ job }) => job));
-    return answers;
+  remind(changes: readonly Change[]): Promise<ApplyAnswer[]> {
+    return this.#inBatches(changes, async (some) => {
+      const sent = some.map((change) => this.#reminded(change));
+      const answers = await this.#store.apply(sent);
+      this.#followUp.unclaimed(sent.filter((_, index) => answers[index]!.status === 'applied').map(({ job }) => job));
+      return answers;
+    });
   }
 
   async fire({ job, ...request }: FireRequest): Promise<FireAnswer> {
@@ -167,6 +164,19 @@ export class Writer {
 
   async idle(): Promise<void> {
     await Promise.all([this.#inserts.idle(), this.#gets.idle(), this.#applies.idle()]);
+  }
+
+  /** As many rows at a time as the store takes. */
+  async #inBatches(
+    changes: readonly Change[],
+    write: (some: readonly Change[]) => Promise<ApplyAnswer[]>,
+  ): Promise<ApplyAnswer[]> {
+    const answers: ApplyAnswer[] = [];
+    const { maxBatch } = this.#store.capabilities;
+    for (let from = 0; from < changes.length; from += maxBatch) {
+      answers.push(...(await write(changes.slice(from, from + maxBatch))));
+    }
+    return answers;
   }
 
   async #apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
