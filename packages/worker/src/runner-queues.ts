@@ -1,6 +1,6 @@
 import { WaybillError } from '@waybill/core';
 import type { Runner } from './execute/runner.ts';
-import { type AnyTask, IN_PROCESS } from './task.ts';
+import { type AnyTask, IN_PROCESS, runnerOf } from './task.ts';
 
 /** A runner with the queues that it claims jobs of, in order, and the tasks that it runs. */
 export interface RunnerQueues {
@@ -22,18 +22,20 @@ export function queuesByRunner(
   queues: readonly string[],
 ): RunnerQueues[] {
   for (const task of tasks) checkRunnerOf(task, runners);
-  const fallback = runners.find(({ name }) => tasks.some(({ runner }) => runner === name)) ?? runners[0]!;
+  const fallback = runners.find(({ name }) => tasks.some((task) => runnerOf(task) === name)) ?? runners[0]!;
   const owners = queues.map((queue) => ({ queue, owner: ownerOf(queue, tasks) ?? fallback.name }));
   return runners
     .map((runner) => ({
       runner,
       queues: owners.filter(({ owner }) => owner === runner.name).map(({ queue }) => queue),
-      tasks: new Map(tasks.filter((task) => task.runner === runner.name).map((task) => [task.name, task])),
+      tasks: new Map(tasks.filter((task) => runnerOf(task) === runner.name).map((task) => [task.name, task])),
     }))
     .filter((one) => one.queues.length > 0);
 }
 
-function checkRunnerOf({ name, runner }: AnyTask, runners: readonly Runner[]): void {
+function checkRunnerOf(task: AnyTask, runners: readonly Runner[]): void {
+  const { name } = task;
+  const runner = runnerOf(task);
   if (runners.some((one) => one.name === runner)) return;
   const known = runners.map((one) => `'${one.name}'`).join(', ');
   throw new WaybillError(
@@ -45,9 +47,9 @@ function checkRunnerOf({ name, runner }: AnyTask, runners: readonly Runner[]): v
 /** The name of the one runner that a queue's tasks have; undefined where no task has this queue. */
 function ownerOf(queue: string, tasks: readonly AnyTask[]): string | undefined {
   const [first, ...others] = tasks.filter((task) => queueOf(task) === queue);
-  const other = others.find(({ runner }) => runner !== first!.runner);
-  if (other === undefined) return first?.runner;
-  const both = [first!, other].map(({ name, runner }) => `'${name}' (${runner})`).join(' and ');
+  const other = others.find((task) => runnerOf(task) !== runnerOf(first!));
+  if (other === undefined) return first && runnerOf(first);
+  const both = [first!, other].map((task) => `'${task.name}' (${runnerOf(task)})`).join(' and ');
   throw new WaybillError(
     'invalid_request',
     `Queue '${queue}' has tasks of two runners: ${both}. Give one of them a queue of its own.`,

@@ -99,5 +99,8 @@ export function checkTask(given: AnyTask): void {
   });
 }
 
+/** A task that was made by an older version of this package names none. */
+export const runnerOf = ({ runner }: Pick<AnyTask, 'runner'>): string => (runner as string | undefined) ?? IN_PROCESS;
+
 /** A task's input travels as the only argument. Jobs of foreign producers may have several: those arrive as a list. */
 export const inputOf = ({ spec: { args } }: Job): unknown => (args.length > 1 ? args : args[0]);

@@ -119,7 +119,12 @@ test('guarantee 10: an answer that is lost with its connection changes nothing f
   const store = faultyStore(await tempStore(postgresStore, { url: proxy.url }), []);
   const waybill = engine({ store, maintenance: false });
   onTestFinished(() => waybill.close());
-  for (let round = 0; round < 3; round += 1) {
+  let rounds = 0;
+  // On a busy machine a claim may come to wait only after the enqueue, which is then an insert alone.
+  while (store.calls('insertAndClaim') < 3) {
+    const round = rounds;
+    rounds += 1;
+    expect(rounds).toBeLessThan(30);
     const waits = new Promise<void>((resolve) => {
       const { sleep } = store.clock;
       store.clock.sleep = (...args) => {
@@ -137,9 +142,8 @@ test('guarantee 10: an answer that is lost with its connection changes nothing f
     expect(lease!.job).toMatchObject({ id: job.id, run: 1, attempt: 1 });
     await waybill.jobs.settle({ id: job.id, leaseToken: lease!.token, outcome: { kind: 'completed', result: round } });
   }
-  expect(store.calls('insertAndClaim')).toBe(3);
   const { events } = await waybill.events.read({ limit: 100 });
   expect(events.map(({ type }) => type)).toEqual(
-    Array.from({ length: 3 }, () => ['job.enqueued', 'job.started', 'job.completed']).flat(),
+    Array.from({ length: rounds }, () => ['job.enqueued', 'job.started', 'job.completed']).flat(),
   );
 });
