@@ -17,7 +17,7 @@ const MAX_QUEUES = 100;
 const MAX_LEASE_MS = 366 * 86_400_000;
 const CLAIM_ID = /^[0-9A-Za-z_-]{8,64}$/;
 
-interface ClaimerParts extends HintClaimParts {
+interface ClaimerParts extends Omit<HintClaimParts, 'complete'> {
   held: HeldJobs;
   leaseMs: number;
   writer: Writer;
@@ -31,20 +31,42 @@ export class Claimer {
   readonly #parts: ClaimerParts;
   readonly #hints: HintClaims;
   readonly #completer: LeaseCompleter;
+  /** Calls that named their claim and have not been answered yet. */
+  readonly #underWay = new Map<string, Promise<Lease[]>>();
 
   constructor(parts: ClaimerParts) {
     this.#parts = parts;
     this.#completer = new LeaseCompleter(parts);
-    this.#hints = new HintClaims(parts);
+    this.#hints = new HintClaims({ ...parts, complete: (tenant, leases) => this.#complete(tenant, leases) });
   }
 
   async claim(call: ClaimCall): Promise<Lease[]> {
     const request = this.#check(call);
-    const isHinted = this.#parts.transport.capabilities.delivers === 'hints';
-    const claimed = await (isHinted ? this.#hints.claim(request) : this.#claimDirectly(request));
+    if (this.#parts.transport.capabilities.delivers === 'hints') return this.#hints.claim(request);
+    if (call.claimId === undefined) return this.#claimDirectly(request);
+    // The same call while the first is under way gets its answer: what the first puts off must not come with the second.
+    const key = `${request.tenant}\n${call.claimId}`;
+    const known = this.#underWay.get(key);
+    if (known) return (await known).map((lease) => ({ ...lease }));
+    const claimed = this.#claimDirectly(request);
+    this.#underWay.set(key, claimed);
+    try {
+      return await claimed;
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  async #claimDirectly(request: ReceiveRequest): Promise<Lease[]> {
+    const received = await this.#parts.transport.receive(request);
+    return received.kind === 'claimed' ? this.#complete(request.tenant, leasesOf(received.jobs)) : [];
+  }
+
+  async #complete(tenant: string, claimed: readonly Lease[]): Promise<Lease[]> {
     const { held, followUp } = this.#parts;
     followUp.claimed(claimed.map(({ job }) => job));
-    const leases = this.#completer.needs(claimed) ? await this.#completer.complete(request.tenant, claimed) : claimed;
+    const needsMore = this.#completer.needs(claimed);
+    const leases = needsMore ? await this.#completer.complete(tenant, claimed) : (claimed as Lease[]);
     for (const { job } of leases) held.remember(job);
     return leases;
   }
@@ -67,11 +89,6 @@ export class Claimer {
     const workerId = checkWorkerId(call.workerId ?? `anonymous-${claimId}`);
     const claim = { claimId, workerId, leaseMs };
     return { tenant: call.tenant ?? '', queues, max: count, waitMs, claim, ...(signal && { signal }) };
-  }
-
-  async #claimDirectly(request: ReceiveRequest): Promise<Lease[]> {
-    const received = await this.#parts.transport.receive(request);
-    return received.kind === 'claimed' ? leasesOf(received.jobs) : [];
   }
 }
 

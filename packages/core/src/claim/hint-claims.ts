@@ -17,6 +17,8 @@ export interface HintClaimParts {
   store: Store;
   transport: Transport;
   logger: Logger;
+  /** Gives leases what their runs need besides the rows, and answers those that can be worked on. */
+  complete(tenant: string, leases: readonly Lease[]): Promise<Lease[]>;
   /** Makes a row of a message that has none. */
   adopt: Jobs['enqueue'];
   /** Aborted when the engine closes. */
@@ -44,7 +46,8 @@ export class HintClaims {
     const key = `${request.tenant}\n${request.claim.claimId}`;
     const known = this.#remembered.get(key);
     if (known) return known.then((leases) => leases.map((lease) => ({ ...lease })));
-    const claimed = this.#claimByHints(request);
+    // Completed before it is remembered: a job that was put off must not come back with the repetition.
+    const claimed = this.#claimByHints(request).then((leases) => this.#parts.complete(request.tenant, leases));
     this.#remembered.set(key, claimed);
     if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!);
     const forget = () => this.#remembered.delete(key);

@@ -1,6 +1,5 @@
 import type { JobPayloads } from '../blobs/job-payloads.ts';
 import { lackError } from '../blobs/payloads.ts';
-import { apart } from '../commit/apart.ts';
 import { changeOf } from '../commit/row-change.ts';
 import type { Writer } from '../commit/writer.ts';
 import { parseToken } from '../job/lease.ts';
@@ -52,16 +51,18 @@ export class LeaseCompleter {
     const add = async (some: readonly Lease[]): Promise<void> => {
       await Promise.all([this.#addParentResults(tenant, some), this.#addCheckpoints(tenant, some)]);
     };
-    await apart(asking, add, {
-      isShared: () => false,
-      onFailed: (lease, error) => {
-        logger.warn(
-          { err: error, job: lease.job.id },
-          'A claimed job lacked something that it needs, and was put off.',
-        );
-        refused.set(lease, this.#later());
-      },
-    });
+    // All at once; when that fails, each alone and side by side: their leases run meanwhile.
+    await add(asking).catch(() =>
+      Promise.all(
+        asking.map((lease) =>
+          add([lease]).catch((error: unknown) => {
+            const { id } = lease.job;
+            logger.warn({ err: error, job: id }, 'A claimed job lacked something that it needs, and was put off.');
+            refused.set(lease, this.#later());
+          }),
+        ),
+      ),
+    );
     if (refused.size > 0) await this.#handBack(refused);
     return leases.filter((lease) => !refused.has(lease));
   }
@@ -72,13 +73,19 @@ export class LeaseCompleter {
 
   /** The rows say what becomes of the jobs, so their messages have done their work. */
   async #handBack(refused: ReadonlyMap<Lease, Outcome>): Promise<void> {
-    const { store, writer } = this.#parts;
+    const { store, writer, logger } = this.#parts;
     const now = store.clock.now();
     const changes = [...refused].flatMap(([{ job }, outcome]) => {
       const settled = transition(job, { do: 'settle', outcome }, now);
       return settled ? [changeOf(job, { by: 'lease', run: job.run, claimId: job.claimId! }, settled)] : [];
     });
-    await writer.apply(changes);
+    try {
+      await writer.apply(changes);
+    } catch (error) {
+      // The other jobs of the claim go on; these come back when their leases have ended.
+      logger.warn({ err: error, jobs: changes.length }, 'Claimed jobs that lacked something could not be put off.');
+      return;
+    }
     await Promise.all([...refused.keys()].map((lease) => this.#ack(lease)));
   }
 

@@ -61,7 +61,13 @@ export class FollowUp {
     if (jobs.length > 0) void this.#parts.remind(jobs);
   }
 
-  /** A queue goes on, or may have more runs at once: the hints that came meanwhile were dropped. */
+  /** Rows that are only looked at again later. */
+  putOff(jobs: readonly Job[]): void {
+    for (const job of jobs) this.#parts.expect(job.nextAt);
+    if (jobs.length > 0) this.#parts.notifyReaders();
+  }
+
+  /** A queue goes on: the hints that came meanwhile were dropped. */
   opened(tenant: string, queue: string): void {
     if (this.isHinted) void this.#parts.remindQueue(tenant, queue);
   }

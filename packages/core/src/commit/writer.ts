@@ -56,8 +56,7 @@ export class Writer {
   async insert(group: InsertGroup): Promise<InsertAnswer> {
     const answer = await this.#inserts.run(this.#remindedGroup(group));
     if (answer.status !== 'inserted') return answer;
-    const replaced = group.jobs.flatMap(({ unique }) => (unique?.replace ? [unique.replace] : []));
-    if (replaced.length > 0) this.#followUp.changes(replaced, []);
+    for (const { unique } of group.jobs) if (unique?.replace) this.#followUp.changes([unique.replace], []);
     this.#followUp.rows(answer.admitted.length === 0 ? answer.jobs : [...answer.jobs, ...answer.admitted]);
     return answer;
   }
@@ -122,9 +121,18 @@ export class Writer {
     return this.#inBatches(changes, async (some) => {
       const sent = some.map((change) => this.#reminded(change));
       const answers = await this.#store.apply(sent);
-      this.#followUp.unclaimed(sent.filter((_, index) => answers[index]!.status === 'applied').map(({ job }) => job));
+      this.#followUp.unclaimed(writtenOf(sent, answers).map(({ job }) => job));
+      this.#followUp.rows(answers.flatMap((answer) => (answer.status === 'applied' ? answer.admitted : [])));
       return answers;
     });
+  }
+
+  /** Rows that the sweep looks at later. Nothing else follows: whatever is to be done for them has just failed. */
+  async putOff(change: Change): Promise<boolean> {
+    const answers = await this.#store.apply([change]);
+    const written = writtenOf([change], answers);
+    this.#followUp.putOff(written.map(({ job }) => job));
+    return written.length > 0;
   }
 
   async fire({ job, ...request }: FireRequest): Promise<FireAnswer> {
@@ -156,10 +164,8 @@ export class Writer {
     return info;
   }
 
-  async setQueueLimit(tenant: string, queue: string, limit: LimitRule | null): Promise<QueueInfo> {
-    const info = await this.#store.queues.setLimit(tenant, queue, limit);
-    this.#followUp.opened(tenant, queue);
-    return info;
+  setQueueLimit(tenant: string, queue: string, limit: LimitRule | null): Promise<QueueInfo> {
+    return this.#store.queues.setLimit(tenant, queue, limit);
   }
 
   async idle(): Promise<void> {
@@ -204,6 +210,9 @@ export class Writer {
     return { ...one, job: withReminder(one.job, this.#store.clock.now()) };
   }
 }
+
+const writtenOf = (changes: readonly Change[], answers: readonly ApplyAnswer[]): Change[] =>
+  changes.filter((_, index) => answers[index]!.status === 'applied');
 
 /** A finished job that comes back to life must still own its unique key. */
 const revives = (command: Command): boolean => command.do === 'replay' || command.do === 'reinstate';

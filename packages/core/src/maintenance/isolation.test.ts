@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { WaybillError } from '../errors.ts';
 import type { Outcome } from '../job/outcome.ts';
+import { memoryStore } from '../store/memory/memory-store.ts';
+import { TestClock } from '../testing/test-clock.ts';
 import { type TestEngine, testEngine } from '../testing/test-engine.ts';
 
 const DAY_MS = 86_400_000;
@@ -246,6 +248,25 @@ test('A1: rows that are due for nothing are put off, however many they are', asy
   await expectOthersToGoOn(engine);
   expect(store.calls('due') - before).toBeLessThan(200);
   expect((await waybill.health()).maintenance).toMatchObject({ status: 'failing', failing: 600 });
+});
+
+test('A1: what one batch of a sweep has written is counted although another one fails', async () => {
+  const lines: string[] = [];
+  const write = (_: object, message: string) => void lines.push(message);
+  const clock = new TestClock();
+  const inner = memoryStore({ clock });
+  const on = { ...inner, capabilities: { ...inner.capabilities, maxBatch: 250 } };
+  const engine = testEngine({ on, clock, logger: { debug: write, info: write, warn: write, error: write } });
+  const { waybill, store } = engine;
+  const ids = await Promise.all(Array.from({ length: 251 }, () => engine.enqueue()));
+  await waybill.jobs.claim({ queues: ['default'], count: 251, leaseMs: 1_000 });
+  const apply = store.apply.bind(store);
+  store.apply = async (changes) => {
+    if (changes.some(({ job }) => job.id === ids.at(-1))) throw new Error('This row violates a constraint.');
+    return apply(changes);
+  };
+  await clock.advance(2_000);
+  expect(lines.filter((line) => line.includes('The lease ran out'))).toHaveLength(250);
 });
 
 test('A15: leases that are held back after a clock jump do not make the sweep spin', async () => {

@@ -128,7 +128,7 @@ interface Tick {
 const waitsOn = ({ job, change }: Tick): boolean => job.state === 'available' && change.job.state === 'available';
 
 async function tickAll(sweep: Sweep, jobs: readonly Job[], now: number): Promise<Ticked> {
-  const { writer, failing, check, failures } = sweep;
+  const { store, writer, failing, check, failures } = sweep;
   const due: Tick[] = [];
   for (const job of jobs) {
     try {
@@ -157,16 +157,20 @@ async function tickAll(sweep: Sweep, jobs: readonly Job[], now: number): Promise
     isShared: isShared(check),
     onFailed: ({ job }: Tick, error: unknown) => failures.push({ item: itemOf(job), error, job }),
   };
-  const moved = due.filter((tick) => !waitsOn(tick));
-  await apart(
-    moved,
+  // Sliced here: what one batch has written must be counted although another one fails.
+  const { maxBatch } = store.capabilities;
+  const inSlices = async (ticks: readonly Tick[], run: (some: readonly Tick[]) => Promise<void>) => {
+    for (let from = 0; from < ticks.length; from += maxBatch) {
+      await apart(ticks.slice(from, from + maxBatch), run, options);
+    }
+  };
+  await inSlices(
+    due.filter((tick) => !waitsOn(tick)),
     runBy((changes) => writer.apply(changes)),
-    options,
   );
-  await apart(
+  await inSlices(
     due.filter(waitsOn),
     runBy((changes) => writer.remind(changes)),
-    options,
   );
   return { ticked, failed };
 }
@@ -181,8 +185,8 @@ async function putOff({ store, writer, failing, failures: all }: Sweep): Promise
     if (failures === 1 || !job) continue;
     const after = transition(job, { do: 'put_off', until, reason }, store.clock.now());
     // A row that takes no note is held back by `failing` alone.
-    const answers = after && (await writer.apply([changeOf(job, seen(job), after)]).catch(() => null));
-    if (answers?.[0]?.status === 'applied') failing.noted(item);
+    const isNoted = after !== null && (await writer.putOff(changeOf(job, seen(job), after)).catch(() => false));
+    if (isNoted) failing.noted(item);
   }
 }
 
