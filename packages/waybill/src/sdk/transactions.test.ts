@@ -27,6 +27,8 @@ async function bench(): Promise<Bench> {
   const logger: Logger = { debug: () => {}, info: () => {}, warn, error: warn };
   const waybill = await connect(url, { logger });
   const pool = new pg.Pool({ connectionString: url, max: 4 });
+  // The database is dropped under connections that are still ending.
+  pool.on('connect', (client) => client.on('error', () => {}));
   onTestFinished(async () => {
     await waybill.close();
     await pool.end();
