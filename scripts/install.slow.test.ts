@@ -52,7 +52,10 @@ test.skipIf(skipped)(
   'D1: the packed packages install into a project with other versions of the test tools (skipped without a registry)',
   async () => {
     const project = await mkdtemp(join(folder, 'project-'));
-    const devDependencies = { vitest: await stub(project, 'vitest'), 'fast-check': await stub(project, 'fast-check') };
+    const devDependencies = {
+      vitest: await emptyPackage(project, 'vitest'),
+      'fast-check': await emptyPackage(project, 'fast-check'),
+    };
     const manifest = { private: true, dependencies: tarballs, overrides: tarballs, devDependencies };
     await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
     // Versions are settled before anything is unpacked, so the rest of an installation need not be waited for.
@@ -66,7 +69,7 @@ test.skipIf(skipped)(
 );
 
 /** npm compares versions only, so a package without content does, and saves the download of the true one. */
-async function stub(project: string, name: string): Promise<string> {
+async function emptyPackage(project: string, name: string): Promise<string> {
   await mkdir(join(project, name));
   await writeFile(join(project, name, 'package.json'), JSON.stringify({ name, version: '1.0.0' }));
   return `file:./${name}`;

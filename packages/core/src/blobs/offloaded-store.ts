@@ -35,7 +35,8 @@ const THRESHOLD = 65_536;
  * The store with its large payloads elsewhere: a blob is put before the row that refers to it is written, and whoever
  * reads the row finds the payload in its place. What only the engine itself looks at (due rows, waiting children,
  * admitted jobs) keeps its references, since it looks at no payload. A claimed job whose payload cannot be had says so
- * (`payloads.lackOf`); what becomes of it is the claimer's business. Without blobs nobody pays for any of this.
+ * (`payloads.lackOf`), and the claimer decides what becomes of it. `insertAndClaim` is left out: an enqueue would have to
+ * wait until the payloads of the claimed jobs have been fetched.
  */
 export class OffloadedStore implements Store {
   readonly capabilities: Store['capabilities'];
@@ -209,7 +210,7 @@ export class OffloadedStore implements Store {
     return { ...answer, ...this.#withOwn(answer, made) };
   }
 
-  /** Nobody needs to fetch what the caller has just brought. */
+  /** The payloads are those that the caller has just brought, so none is fetched. */
   #withOwn({ jobs, admitted }: Stored, made: readonly NewJob[]): Stored {
     const brought = new Map(made.map(({ job }) => [job.id, job]));
     const whole = jobs.map((job) => {

@@ -31,8 +31,6 @@ export class Claimer {
   readonly #parts: ClaimerParts;
   readonly #hints: HintClaims;
   readonly #completer: LeaseCompleter;
-  /** Calls that named their claim and have not been answered yet. */
-  readonly #underWay = new Map<string, Promise<Lease[]>>();
 
   constructor(parts: ClaimerParts) {
     this.#parts = parts;
@@ -42,19 +40,8 @@ export class Claimer {
 
   async claim(call: ClaimCall): Promise<Lease[]> {
     const request = this.#check(call);
-    if (this.#parts.transport.capabilities.delivers === 'hints') return this.#hints.claim(request);
-    if (call.claimId === undefined) return this.#claimDirectly(request);
-    // The same call while the first is under way gets its answer: what the first puts off must not come with the second.
-    const key = `${request.tenant}\n${call.claimId}`;
-    const known = this.#underWay.get(key);
-    if (known) return (await known).map((lease) => ({ ...lease }));
-    const claimed = this.#claimDirectly(request);
-    this.#underWay.set(key, claimed);
-    try {
-      return await claimed;
-    } finally {
-      this.#underWay.delete(key);
-    }
+    const isHinted = this.#parts.transport.capabilities.delivers === 'hints';
+    return isHinted ? this.#hints.claim(request) : this.#claimDirectly(request);
   }
 
   async #claimDirectly(request: ReceiveRequest): Promise<Lease[]> {

@@ -29,6 +29,8 @@ interface CompleterParts {
  */
 export class LeaseCompleter {
   readonly #parts: CompleterParts;
+  /** By claim, while it is being completed. */
+  readonly #underWay = new Map<string, Promise<Lease[]>>();
 
   constructor(parts: CompleterParts) {
     this.#parts = parts;
@@ -39,8 +41,24 @@ export class LeaseCompleter {
     return this.#parts.payloads !== undefined || leases.some(needsMore);
   }
 
-  /** Answers the leases that can be worked on. */
+  /**
+   * Answers the leases that can be worked on. The same claim, asked for twice at once, gets one answer: what the first call
+   * puts off must not come with the second.
+   */
   async complete(tenant: string, leases: readonly Lease[]): Promise<Lease[]> {
+    const key = `${tenant}\n${leases[0]?.job.claimId}`;
+    const known = this.#underWay.get(key);
+    if (known) return (await known).map((lease) => ({ ...lease }));
+    const completed = this.#complete(tenant, leases);
+    this.#underWay.set(key, completed);
+    try {
+      return await completed;
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  async #complete(tenant: string, leases: readonly Lease[]): Promise<Lease[]> {
     const { payloads, logger } = this.#parts;
     const refused = new Map<Lease, Outcome>();
     for (const lease of leases) {

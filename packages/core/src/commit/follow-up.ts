@@ -11,7 +11,7 @@ export interface FollowUpParts {
   expect(nextAt: number | null): void;
   /** Looks at the dependents of a finished node. */
   advance(job: Job): Promise<void>;
-  /** Hints again at jobs that nobody has claimed in time. */
+  /** Hints again at jobs that no worker has claimed in time. */
   remind(jobs: readonly Job[]): Promise<void>;
   /** Hints again at all jobs of a queue that may give more of them now. */
   remindQueue(tenant: string, queue: string): Promise<void>;
@@ -20,7 +20,7 @@ export interface FollowUpParts {
 }
 
 /**
- * What follows a write, whoever wrote: the sweep is woken in time, workflows go on, hints are sent, operators hear of dead
+ * What follows every write: the sweep is woken in time, workflows go on, hints are sent, operators hear of dead
  * jobs, readers of the log are notified. All of it may be lost with this process: the rows carry what brings it back.
  */
 export class FollowUp {
@@ -55,7 +55,7 @@ export class FollowUp {
     if (dead.length > 0) this.#tellDead(dead);
   }
 
-  /** Rows that nobody has claimed in time, and that go on waiting. */
+  /** Rows that no worker has claimed in time, and that go on waiting. */
   unclaimed(jobs: readonly Job[]): void {
     for (const job of jobs) this.#parts.expect(job.nextAt);
     if (jobs.length > 0) void this.#parts.remind(jobs);

@@ -3,7 +3,7 @@ import type { Transition } from '../job/evolve.ts';
 import type { Job } from '../job/job.ts';
 import type { Change, Expectation } from '../store/apply.ts';
 
-/** Nobody wrote since this row was read. */
+/** The row must be as it was read. */
 export const seen = ({ version, nextAt, holdsSlot }: Job): Expectation => ({
   by: 'version',
   version,

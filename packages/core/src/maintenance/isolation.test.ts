@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { BlobStore } from '../blobs/blob-store.ts';
 import { WaybillError } from '../errors.ts';
 import type { Outcome } from '../job/outcome.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
+import { memoryBlobs } from '../testing/memory-blobs.ts';
 import { TestClock } from '../testing/test-clock.ts';
 import { type TestEngine, testEngine } from '../testing/test-engine.ts';
 
@@ -125,15 +125,7 @@ test('A1: a cron whose job cannot be made is put off and does not keep the other
 });
 
 test('A1: a blob store that is away holds up the node that joins a workflow, and nothing else', async () => {
-  const kept = new Map<string, Uint8Array>();
-  let isAway = false;
-  const store: BlobStore = {
-    put: async (key, body) => void kept.set(key, body),
-    get: async (key) => (isAway ? Promise.reject(new Error('connection refused')) : (kept.get(key) ?? null)),
-    deletePrefix: async () => {},
-    list: async () => [],
-    close: async () => {},
-  };
+  const { store, setAway } = memoryBlobs();
   const engine = testEngine({ blobs: { store, threshold: 1_000 } });
   const { waybill, clock } = engine;
   const first = { id: 'a', type: 'test.a', args: [] };
@@ -142,11 +134,11 @@ test('A1: a blob store that is away holds up the node that joins a workflow, and
   const parent = leases.find(({ job }) => job.type === 'test.a')!;
   const outcome: Outcome = { kind: 'completed', result: 'x'.repeat(2_000) };
   await waybill.jobs.settle({ id: parent.job.id, leaseToken: parent.token, outcome });
-  isAway = true;
+  setAway(true);
   await waybill.workflows.addNodes(id, [{ id: 'b', type: 'test.b', args: [], depends_on: ['a'] }]);
   await expectOthersToGoOn(engine);
   expect((await waybill.health()).maintenance).toMatchObject({ status: 'failing', failing: 1 });
-  isAway = false;
+  setAway(false);
   await clock.advance(120_000);
   expect((await engine.claimOne()).job.type).toBe('test.b');
   expect((await waybill.health()).status).toBe('ok');

@@ -124,7 +124,7 @@ interface Tick {
   change: Change;
 }
 
-/** Nobody has claimed it in time; only a transport of hints has such rows. */
+/** No worker has claimed it in time; only a transport of hints has such rows. */
 const waitsOn = ({ job, change }: Tick): boolean => job.state === 'available' && change.job.state === 'available';
 
 async function tickAll(sweep: Sweep, jobs: readonly Job[], now: number): Promise<Ticked> {
