@@ -166,7 +166,7 @@ export function engine(options: EngineOptions): Waybill {
       },
     },
     events: {
-      read: (query) => store.events.read(query),
+      read: ({ filter, ...query }) => store.events.read({ ...query, filter: { tenant: '', ...filter } }),
       end: () => store.events.end(),
       follow: (query) => {
         const signal = AbortSignal.any([query.signal, closing.signal]);

@@ -68,7 +68,7 @@ export {
   OVERLAP_POLICIES,
   type OverlapPolicy,
 } from './store/crons.ts';
-export type * from './store/event-log.ts';
+export * from './store/event-log.ts';
 export type * from './store/extend.ts';
 export { eventMatches, jobMatches } from './store/filters.ts';
 export {

@@ -256,15 +256,20 @@ export interface Workers {
 }
 
 export interface Events {
-  read(query: EventQuery): Promise<EventPage>;
+  read(query: ReadQuery): Promise<EventPage>;
   end(): Promise<string>;
   /** History behind the cursor first, then live, without gap or repetition, until the signal is aborted. */
   follow(query: FollowQuery): AsyncIterable<LoggedEvent>;
 }
 
+/** As in every other call an absent tenant is the empty one. */
+export interface ReadQuery extends Omit<EventQuery, 'filter' | 'until'> {
+  filter?: Partial<EventFilter>;
+}
+
 export interface FollowQuery {
   after?: string;
-  filter?: EventFilter;
+  filter?: Partial<EventFilter>;
   signal: AbortSignal;
   /** Events were pruned before they could be read: told before the next one that is still there. May come again. */
   onMissed?(): void;

@@ -36,7 +36,7 @@ export async function endOfLog(base: Base): Promise<string> {
   return formatCursor({ segment: newest + 1, index: 0 });
 }
 
-export async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery): Promise<EventPage> {
+export async function readEvents(base: Base, { after, filter, limit }: EventQuery): Promise<EventPage> {
   const from = after === undefined ? null : parseCursor(after);
   const head = await readHead(base);
   const start = from && from.segment >= head.oldest ? from : { segment: head.oldest, index: 0 };

@@ -28,7 +28,7 @@ class Follower {
   async read(): Promise<void> {
     for (let atEnd = false; !atEnd; ) {
       const after = this.#cursor === undefined ? {} : { after: this.#cursor };
-      const page = await this.#store.events.read({ limit: 100, ...after });
+      const page = await this.#store.events.read({ filter: { tenant: '*' }, limit: 100, ...after });
       this.events.push(...page.events);
       this.#cursor = page.cursor;
       atEnd = page.atEnd;

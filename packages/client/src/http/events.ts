@@ -32,7 +32,7 @@ export function events(calls: Calls): Events {
   };
 }
 
-function filterOf(filter: EventFilter = {}): QueryValues {
+function filterOf(filter: Partial<EventFilter> = {}): QueryValues {
   refuseTenant(filter);
   return { types: filter.types, queues: filter.queues, job_id: filter.jobIds };
 }

@@ -21,11 +21,12 @@ interface FollowParts {
  * be lost or come twice. The caller pulls, so a slow reader simply reads later.
  */
 export async function* follow({ log, clock, written }: FollowParts, query: FollowQuery): AsyncGenerator<LoggedEvent> {
-  const { filter, signal } = query;
+  const { signal } = query;
+  const filter = { tenant: '', ...query.filter };
   let { after } = query;
   while (!signal.aborted) {
     const ring = written.next();
-    const page = await log.read({ limit: PAGE, ...(after !== undefined && { after }), ...(filter && { filter }) });
+    const page = await log.read({ limit: PAGE, ...(after !== undefined && { after }), filter });
     if (page.missed) query.onMissed?.();
     for (const event of page.events) {
       if (signal.aborted) return;

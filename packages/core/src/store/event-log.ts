@@ -1,7 +1,12 @@
 import type { JobEventType, LoggedEvent } from '../events/job-event.ts';
 
+/** Said where all tenants are meant; an absent tenant never means them. */
+export const ALL_TENANTS = '*';
+
+/** Every field narrows; of the optional ones an absent one does not. */
 export interface EventFilter {
-  tenant?: string;
+  /** Or `ALL_TENANTS`. */
+  tenant: string;
   types?: readonly JobEventType[];
   queues?: readonly string[];
   jobIds?: readonly string[];
@@ -10,7 +15,12 @@ export interface EventFilter {
 export interface EventQuery {
   /** Opaque; absent: from the oldest event kept. */
   after?: string;
-  filter?: EventFilter;
+  /**
+   * Leaves out what a reader with this cursor has yet to read, so that a reader can hand over to another one exactly. Only
+   * a cursor that `end` or a page with `atEnd` has answered.
+   */
+  until?: string;
+  filter: EventFilter;
   limit: number;
 }
 
@@ -18,7 +28,10 @@ export interface EventPage {
   events: LoggedEvent[];
   /** Continues behind everything looked at, also when the filter let nothing through. */
   cursor: string;
-  /** Whether the end of the log was reached; if not, ask again at once. */
+  /**
+   * Whether the end of the log was reached; if not, ask again at once. With `until`: whether that place was reached; false
+   * without events where `after` lies behind it.
+   */
   atEnd: boolean;
   /** Events behind the cursor were pruned before they were read. */
   missed: boolean;

@@ -1,6 +1,6 @@
 import type { JobEvent } from '../events/job-event.ts';
 import { type Job, lastError } from '../job/job.ts';
-import type { EventFilter } from './event-log.ts';
+import { ALL_TENANTS, type EventFilter } from './event-log.ts';
 import type { JobFilter } from './query.ts';
 
 /** What a JobFilter means, for stores that look at whole rows. */
@@ -23,7 +23,7 @@ export function jobMatches(job: Job, filter: JobFilter): boolean {
 
 /** What an EventFilter means. */
 export function eventMatches(event: JobEvent, { tenant, types, queues, jobIds }: EventFilter): boolean {
-  if (tenant !== undefined && event.tenant !== tenant) return false;
+  if (tenant !== ALL_TENANTS && event.tenant !== tenant) return false;
   if (types && !types.includes(event.type)) return false;
   if (queues && !queues.includes(event.queue)) return false;
   return !jobIds || jobIds.includes(event.jobId);

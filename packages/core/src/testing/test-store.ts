@@ -7,6 +7,7 @@ import { testCount } from './store/count.ts';
 import { testCrons } from './store/crons.ts';
 import { testDue } from './store/due.ts';
 import { testEvents } from './store/events.ts';
+import { testEventsUntil } from './store/events-until.ts';
 import { testExtend } from './store/extend.ts';
 import { testGet } from './store/get.ts';
 import { testInsert } from './store/insert.ts';
@@ -41,6 +42,7 @@ const PARTS = [
   testDue,
   testPrune,
   testEvents,
+  testEventsUntil,
   testReports,
   testQueues,
   testKeep,

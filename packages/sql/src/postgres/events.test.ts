@@ -15,7 +15,7 @@ async function follow(store: Store, after: string, isWriting: () => boolean): Pr
   const seen: LoggedEvent[] = [];
   for (let cursor = after; ; ) {
     const isLast = !isWriting();
-    const page = await store.events.read({ after: cursor, limit: 50 });
+    const page = await store.events.read({ filter: { tenant: '*' }, after: cursor, limit: 50 });
     seen.push(...page.events);
     cursor = page.cursor;
     if (page.atEnd && isLast) return seen;
@@ -65,7 +65,7 @@ test('an old transaction neither hides an event from whoever wrote it nor from o
   await idle.query('select pg_current_xact_id()');
   const [job] = await add(one, 1);
   for (const store of [one, other]) {
-    const { events, atEnd } = await store.events.read({ limit: 10 });
+    const { events, atEnd } = await store.events.read({ filter: { tenant: '*' }, limit: 10 });
     expect(events.map(({ jobId }) => jobId)).toEqual([job!.id]);
     expect(atEnd).toBe(true);
   }
@@ -79,7 +79,7 @@ test('a cursor of another database begins at the oldest event and says that some
   await add(other, 2);
   const cursor = await other.events.end();
   const [job] = await add(one, 1);
-  expect(await one.events.read({ after: cursor, limit: 10 })).toMatchObject({
+  expect(await one.events.read({ filter: { tenant: '*' }, after: cursor, limit: 10 })).toMatchObject({
     events: [{ jobId: job!.id }],
     missed: true,
   });
@@ -98,11 +98,11 @@ test('a cursor from before the database was restored says that some were missed,
   await execute(url, `update "${schema}".event_segments set xid = '4000000000'`);
   const after = await open();
   const [job] = await add(after, 1);
-  const page = await after.events.read({ after: cursor, limit: 10 });
+  const page = await after.events.read({ filter: { tenant: '*' }, after: cursor, limit: 10 });
   expect(page).toMatchObject({ missed: true, atEnd: true });
   expect(page.events).toHaveLength(3);
   expect(page.events.at(-1)!.jobId).toBe(job!.id);
-  expect(await after.events.read({ after: page.cursor, limit: 10 })).toMatchObject({ events: [], missed: false });
+  expect(await after.events.read({ filter: { tenant: '*' }, after: page.cursor, limit: 10 })).toMatchObject({ events: [], missed: false });
 });
 
 test.each([
@@ -112,7 +112,7 @@ test.each([
   const link = await tempLink({ listen: false });
   const store = await tempStore(postgresStore, { schema: link.schema, listen: false });
   const jobs = [(await add(store, size))[0]!, (await add(store, size))[0]!, (await add(store, size))[0]!];
-  const { events } = await store.events.read({ filter: { jobIds: [jobs[1]!.id] }, limit: 10 });
+  const { events } = await store.events.read({ filter: { tenant: '*', jobIds: [jobs[1]!.id] }, limit: 10 });
   expect(events.map(({ type }) => type)).toEqual(['job.enqueued']);
   const statement = readAll((text) => link.sql(text))['segments-from-start'];
   const [now] = await link.query<[string]>('select pg_current_snapshot()::text');

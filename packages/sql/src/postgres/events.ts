@@ -24,7 +24,7 @@ export const eventLog = (base: Base): EventLog => ({
 type StateCells = [store: string, now: string, wasPruned: boolean, isSetBack: boolean, adoptedSeq: number];
 type SegmentCells = [seq: number, first: number, body: string | null, ids: string | null];
 
-async function readEvents(base: Base, { after, filter = {}, limit }: EventQuery): Promise<EventPage> {
+async function readEvents(base: Base, { after, filter, limit }: EventQuery): Promise<EventPage> {
   const given = after === undefined ? null : parseCursor(after);
   const { base: seen = NOTHING_SEEN, target = null, seq = 0, index = 0 } = given ?? {};
   const { link, sql } = base;

@@ -56,7 +56,7 @@ test.each([
   );
   expect((await store.apply(changes)).map(({ status }) => status)).toEqual(jobs.map(() => 'applied'));
   expect(await store.get(jobs)).toEqual(changes.map(({ job }) => job));
-  const { events } = await store.events.read({ limit: 1_000 });
+  const { events } = await store.events.read({ filter: { tenant: '*' }, limit: 1_000 });
   for (const { job } of changes) {
     const told = events.filter(({ jobId }) => jobId === job.id).map(({ sequence }) => sequence);
     expect(told).toEqual(Array.from({ length: job.version }, (_, index) => index + 1));

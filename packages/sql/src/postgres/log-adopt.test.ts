@@ -39,7 +39,7 @@ async function bench() {
 async function readAllEvents(store: Store, after?: string): Promise<{ events: LoggedEvent[]; cursor: string }> {
   const events: LoggedEvent[] = [];
   for (let cursor = after; ; ) {
-    const page = await store.events.read({ ...(cursor !== undefined && { after: cursor }), limit: 100 });
+    const page = await store.events.read({ filter: { tenant: '*' }, ...(cursor !== undefined && { after: cursor }), limit: 100 });
     events.push(...page.events);
     cursor = page.cursor;
     if (page.atEnd) return { events, cursor };
@@ -56,16 +56,16 @@ test('B3: a restored database with a long log opens without rewriting a segment'
   const rewritten = await run('select count(*)::int from {schema}.event_segments where xmin::text <> $1', [written]);
   expect(rewritten).toEqual([[0]]);
 
-  const first = await after.events.read({ after: cursor, limit: 50 });
+  const first = await after.events.read({ filter: { tenant: '*' }, after: cursor, limit: 50 });
   expect(first).toMatchObject({ missed: true, atEnd: false });
   expect(first.events.map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, n) => n + 1));
-  const second = await after.events.read({ after: first.cursor, limit: 50 });
+  const second = await after.events.read({ filter: { tenant: '*' }, after: first.cursor, limit: 50 });
   expect(second).toMatchObject({ missed: false });
   expect(second.events[0]!.at).toBe(51);
 
   const end = await after.events.end();
   const [job] = await add(after, 1);
-  expect(await after.events.read({ after: end, limit: 10 })).toMatchObject({
+  expect(await after.events.read({ filter: { tenant: '*' }, after: end, limit: 10 })).toMatchObject({
     events: [{ jobId: job!.id }],
     missed: false,
     atEnd: true,
@@ -104,11 +104,11 @@ test('B3: a log that is restored a second time is adopted as a whole', async () 
   await restore(`'5000000000'`);
   const second = await open();
   expect(await run('select adopted_seq::int from {schema}.log_state')).toEqual([[11]]);
-  const page = await second.events.read({ after: cursor, limit: 100 });
+  const page = await second.events.read({ filter: { tenant: '*' }, after: cursor, limit: 100 });
   expect(page).toMatchObject({ missed: true, atEnd: true });
   expect(page.events).toHaveLength(11);
   expect(page.events.at(-1)!.jobId).toBe(job!.id);
-  expect(await second.events.read({ after: page.cursor, limit: 100 })).toMatchObject({ events: [], missed: false });
+  expect(await second.events.read({ filter: { tenant: '*' }, after: page.cursor, limit: 100 })).toMatchObject({ events: [], missed: false });
 });
 
 test('B3: a restored log is pruned from its start, and only readers that had not seen the events hear of it', async () => {
@@ -118,20 +118,20 @@ test('B3: a restored log is pruned from its start, and only readers that had not
   await restore(`'4000000000'`);
   const store = await open();
   const [job] = await add(store, 1);
-  const half = await store.events.read({ limit: 50 });
+  const half = await store.events.read({ filter: { tenant: '*' }, limit: 50 });
   const { cursor } = await readAllEvents(store);
   const prune = (limit: number) => store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: 1_000, limit });
   expect(await prune(40)).toMatchObject({ events: 40, more: true });
-  expect(await store.events.read({ after: half.cursor, limit: 1 })).toMatchObject({
+  expect(await store.events.read({ filter: { tenant: '*' }, after: half.cursor, limit: 1 })).toMatchObject({
     events: [{ at: 51 }],
     missed: false,
   });
   expect(await prune(60)).toMatchObject({ events: 60, more: true });
-  expect(await store.events.read({ after: half.cursor, limit: 1 })).toMatchObject({
+  expect(await store.events.read({ filter: { tenant: '*' }, after: half.cursor, limit: 1 })).toMatchObject({
     events: [{ at: 101 }],
     missed: true,
   });
-  expect(await store.events.read({ after: cursor, limit: 1 })).toMatchObject({ events: [], missed: false });
+  expect(await store.events.read({ filter: { tenant: '*' }, after: cursor, limit: 1 })).toMatchObject({ events: [], missed: false });
   expect(await prune(1_000)).toMatchObject({ events: 100, more: false });
   expect((await readAllEvents(store)).events.map(({ jobId }) => jobId)).toEqual([job!.id]);
 });

@@ -17,7 +17,7 @@ describe('calls that share a transaction', () => {
     expect(await first).toHaveLength(1);
     expect(await last).toHaveLength(2);
     expect(await read).toBe(3);
-    expect((await store.events.read({ limit: 10 })).events).toHaveLength(3);
+    expect((await store.events.read({ filter: { tenant: '*' }, limit: 10 })).events).toHaveLength(3);
     expect((await store.queues.list('')).map(({ name }) => name)).toEqual(['default']);
     await add(store, { queue: 'bad' });
     expect((await store.queues.list('')).map(({ name }) => name)).toEqual(['bad', 'default']);
@@ -37,9 +37,9 @@ describe('calls that share a transaction', () => {
     expect(await again).toEqual(await claimed);
     expect((await rest)[0]).toHaveLength(1);
     // Read inside the transaction, whose events are written at its end: nothing of it may be skipped.
-    const { events } = await store.events.read({ limit: 10 });
+    const { events } = await store.events.read({ filter: { tenant: '*' }, limit: 10 });
     expect(events.map(({ type }) => type)).toEqual(['job.enqueued', 'job.enqueued', 'job.started', 'job.started']);
-    expect((await store.events.read({ after: await cursor, limit: 10 })).atEnd).toBe(true);
+    expect((await store.events.read({ filter: { tenant: '*' }, after: await cursor, limit: 10 })).atEnd).toBe(true);
   });
 
   it('may be many more than one transaction takes', async () => {

@@ -17,7 +17,7 @@ describe('the log in segments', () => {
     const { store } = await manySegments();
     const seen: LoggedEvent[] = [];
     const cursors = new Set<string>();
-    const filter: EventFilter = { queues: ['last'] };
+    const filter: EventFilter = { tenant: '*', queues: ['last'] };
     for (let after: string | undefined; ; ) {
       const page = await store.events.read({ filter, limit: 10, ...(after === undefined ? {} : { after }) });
       seen.push(...page.events);
@@ -32,7 +32,7 @@ describe('the log in segments', () => {
 
   it("one job's events are found in one call", async () => {
     const { store, jobs } = await manySegments();
-    const page = await store.events.read({ filter: { jobIds: [jobs[MANY - 2]!.id] }, limit: 10 });
+    const page = await store.events.read({ filter: { tenant: '*', jobIds: [jobs[MANY - 2]!.id] }, limit: 10 });
     expect(page).toMatchObject({ events: [{ jobId: jobs[MANY - 2]!.id, type: 'job.enqueued' }], atEnd: true });
   });
 
@@ -40,11 +40,11 @@ describe('the log in segments', () => {
     const store = await openStore({ path: ':memory:' });
     await add(store, {}, {}, {}, {}, {});
     await add(store, {}, {});
-    const { events } = await store.events.read({ limit: 100 });
+    const { events } = await store.events.read({ filter: { tenant: '*' }, limit: 100 });
     const reads = async () =>
       Promise.all(
         events.map(async ({ cursor }) => {
-          const rest = await store.events.read({ after: cursor, limit: 100 });
+          const rest = await store.events.read({ filter: { tenant: '*' }, after: cursor, limit: 100 });
           return rest.events.map(({ jobId }) => jobId);
         }),
       );
@@ -52,11 +52,11 @@ describe('the log in segments', () => {
     expect(await reads()).toEqual(ids.map((_, index) => ids.slice(index + 1)));
     const old = { finishedBefore: 0, deadBefore: 0, eventsBefore: Date.now() * 2 };
     expect(await store.prune({ ...old, limit: 3 })).toEqual({ jobs: 0, events: 3, more: true });
-    expect((await store.events.read({ limit: 100 })).events).toEqual(events.slice(3));
+    expect((await store.events.read({ filter: { tenant: '*' }, limit: 100 })).events).toEqual(events.slice(3));
     expect(await reads()).toEqual(ids.map((_, index) => ids.slice(Math.max(3, index + 1))));
     expect(await store.prune({ ...old, limit: 3 })).toEqual({ jobs: 0, events: 3, more: true });
     expect(await store.prune({ ...old, limit: 3 })).toEqual({ jobs: 0, events: 1, more: false });
-    expect(await store.events.read({ limit: 100 })).toEqual({
+    expect(await store.events.read({ filter: { tenant: '*' }, limit: 100 })).toEqual({
       events: [],
       cursor: await store.events.end(),
       atEnd: true,
@@ -69,10 +69,10 @@ describe('the log in segments', () => {
     const start = await store.events.end();
     await add(store, {}, {}, {});
     await add(store, {});
-    const { events } = await store.events.read({ after: start, limit: 100 });
+    const { events } = await store.events.read({ filter: { tenant: '*' }, after: start, limit: 100 });
     const cursors = [start, ...events.map(({ cursor }) => cursor)];
     const missed = () =>
-      Promise.all(cursors.map(async (after) => (await store.events.read({ after, limit: 1 })).missed));
+      Promise.all(cursors.map(async (after) => (await store.events.read({ filter: { tenant: '*' }, after, limit: 1 })).missed));
     expect(await missed()).toEqual([false, false, false, false, false]);
     const old = { finishedBefore: 0, deadBefore: 0, eventsBefore: Date.now() * 2 };
     await store.prune({ ...old, limit: 2 });
@@ -84,7 +84,7 @@ describe('the log in segments', () => {
   it('refuses a cursor that it did not make', async () => {
     const store = await openStore({ path: ':memory:' });
     for (const after of ['', 'x', '1.', '-1', '1.2.3']) {
-      await expect(store.events.read({ after, limit: 1 })).rejects.toMatchObject({ code: 'invalid_request' });
+      await expect(store.events.read({ filter: { tenant: '*' }, after, limit: 1 })).rejects.toMatchObject({ code: 'invalid_request' });
     }
   });
 });

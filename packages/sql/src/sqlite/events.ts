@@ -18,7 +18,7 @@ interface Position {
 
 type Span = [oldest: number | null, first: number | null, newest: number];
 
-export function readEvents({ sql }: Session, { after, filter = {}, limit }: Input<'readEvents'>): EventPage {
+export function readEvents({ sql }: Session, { after, filter, limit }: Input<'readEvents'>): EventPage {
   const [kept, first, newest] = sql['segments-span'].get<Span>()!;
   const start = { segment: kept ?? newest + 1, index: first ?? 0 };
   const from = after === undefined ? start : parseCursor(after);

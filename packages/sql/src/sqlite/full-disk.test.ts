@@ -26,7 +26,7 @@ const refusal = (path: string) => ({
 /** Ids of the jobs in the file, and of the jobs whose event is in the log. */
 async function stored(store: Store): Promise<{ jobs: string[]; events: string[] }> {
   const { items } = await store.list({ filter: { tenant: '' }, limit: 100 });
-  const { events } = await store.events.read({ limit: 100 });
+  const { events } = await store.events.read({ filter: { tenant: '*' }, limit: 100 });
   return { jobs: items.map(({ id }) => id).sort(), events: events.map(({ jobId }) => jobId).sort() };
 }
 

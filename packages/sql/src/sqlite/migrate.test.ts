@@ -43,7 +43,7 @@ describe('migrations', () => {
     await first.queues.setPaused('', 'asleep', true);
     await first.limits.set('', 'k', { concurrency: 2, rate: null }, 5);
     await first.workers.beat({ tenant: '', id: 'w', activeJobs: 1, now: 5 });
-    const events = await first.events.read({ limit: 10 });
+    const events = await first.events.read({ filter: { tenant: '*' }, limit: 10 });
     await first.close();
     const schema = schemaOf(path);
 
@@ -52,7 +52,7 @@ describe('migrations', () => {
     expect(await again.queues.list('')).toHaveLength(2);
     expect(await again.limits.get('', 'k')).toMatchObject({ rule: { concurrency: 2 }, holders: 0 });
     expect(await again.workers.list('')).toHaveLength(1);
-    expect(await again.events.read({ limit: 10 })).toEqual(events);
+    expect(await again.events.read({ filter: { tenant: '*' }, limit: 10 })).toEqual(events);
     expect(schemaOf(path)).toEqual(schema);
   });
 

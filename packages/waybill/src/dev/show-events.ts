@@ -1,8 +1,8 @@
-import type { Events, LoggedEvent } from '@waybill/core';
+import { ALL_TENANTS, type Events, type LoggedEvent } from '@waybill/core';
 
 /** Prints a line per event until the signal is aborted. */
 export async function showEvents(events: Events, after: string, signal: AbortSignal): Promise<void> {
-  for await (const event of events.follow({ after, signal })) process.stdout.write(`${lineOf(event)}\n`);
+  for await (const event of events.follow({ after, filter: { tenant: ALL_TENANTS }, signal })) process.stdout.write(`${lineOf(event)}\n`);
 }
 
 function lineOf({ at, jobType, jobId, type, attempt, data }: LoggedEvent): string {

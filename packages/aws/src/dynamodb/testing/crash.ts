@@ -44,7 +44,7 @@ export async function crashEverywhere<S>(local: ReturnType<typeof useLocalDynamo
     await scene.act(next.store, prepared, clock);
     await scene.check(next.store, prepared, clock);
     // Readers wait for a position that the dead process had drawn, from the moment on when they see it.
-    await next.store.events.read({ limit: 1000 });
+    await next.store.events.read({ filter: { tenant: '*' }, limit: 1000 });
     await clock.advance(LONG_MS);
     await checkLog(next.store);
     await sound.close();
@@ -57,7 +57,7 @@ export async function crashEverywhere<S>(local: ReturnType<typeof useLocalDynamo
 export async function checkLog(store: Store): Promise<void> {
   const seen = new Map<string, number[]>();
   for (let after: string | undefined; ; ) {
-    const page = await store.events.read({ limit: 100, ...(after === undefined ? {} : { after }) });
+    const page = await store.events.read({ filter: { tenant: '*' }, limit: 100, ...(after === undefined ? {} : { after }) });
     const changes = page.events.filter(({ source }) => source === 'server');
     for (const { jobId, sequence } of changes) seen.set(jobId, [...(seen.get(jobId) ?? []), sequence]);
     if (page.atEnd) break;

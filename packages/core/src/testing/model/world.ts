@@ -119,7 +119,7 @@ export class World {
     const events: JobEvent[] = [];
     for (let atEnd = false; !atEnd; ) {
       const after = this.#cursors.get(store);
-      const page = await store.events.read({ limit: 7, ...(after === undefined ? {} : { after }) });
+      const page = await store.events.read({ filter: { tenant: '*' }, limit: 7, ...(after === undefined ? {} : { after }) });
       events.push(...page.events.map(({ cursor: _, ...event }) => event));
       this.#cursors.set(store, page.cursor);
       atEnd = page.atEnd;
@@ -184,11 +184,11 @@ export class World {
 /** A store may look at a part of the log only; then there is more behind the cursor. */
 async function wholeLog(store: Store): Promise<JobEvent[]> {
   const events: JobEvent[] = [];
-  let page = await store.events.read({ limit: ALL });
+  let page = await store.events.read({ filter: { tenant: '*' }, limit: ALL });
   for (;;) {
     events.push(...page.events.map(({ cursor: _, ...event }) => event));
     if (page.atEnd) return events;
-    page = await store.events.read({ after: page.cursor, limit: ALL });
+    page = await store.events.read({ filter: { tenant: '*' }, after: page.cursor, limit: ALL });
   }
 }
 

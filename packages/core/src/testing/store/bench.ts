@@ -6,7 +6,7 @@ import type { Command } from '../../job/transition.ts';
 import type { LimitRule } from '../../limits/limit.ts';
 import type { ApplyAnswer } from '../../store/apply.ts';
 import type { ClaimByIdRequest, ClaimRequest } from '../../store/claim.ts';
-import type { EventFilter } from '../../store/event-log.ts';
+import { ALL_TENANTS, type EventFilter } from '../../store/event-log.ts';
 import type { NewJob } from '../../store/insert.ts';
 import type { JobKey } from '../../store/query.ts';
 import type { RecordKey } from '../../store/records.ts';
@@ -176,10 +176,10 @@ export class Bench {
   }
 
   /** The log from `after` to its end, page by page. */
-  async log(filter: EventFilter = {}, { after, limit = 100 }: { after?: string; limit?: number } = {}) {
+  async log(filter: Partial<EventFilter> = {}, { after, limit = 100 }: { after?: string; limit?: number } = {}) {
     const events: LoggedEvent[] = [];
     for (let cursor = after; ; ) {
-      const page = await this.store.events.read({ filter, limit, ...(cursor === undefined ? {} : { after: cursor }) });
+      const page = await this.store.events.read({ filter: { tenant: ALL_TENANTS, ...filter }, limit, ...(cursor === undefined ? {} : { after: cursor }) });
       expect(page.events.length).toBeLessThanOrEqual(limit);
       events.push(...page.events);
       if (page.atEnd) return events;

@@ -84,10 +84,10 @@ export function testEvents(open: OpenBench): void {
     it('a filter that lets nothing through moves the cursor all the same', async () => {
       const bench = await open();
       await makeHistory(bench);
-      let page = await bench.store.events.read({ filter: { queues: ['none'] }, limit: 2 });
+      let page = await bench.store.events.read({ filter: { tenant: '*', queues: ['none'] }, limit: 2 });
       for (let calls = 0; !page.atEnd; calls++) {
         expect(calls).toBeLessThan(20);
-        page = await bench.store.events.read({ filter: { queues: ['none'] }, limit: 2, after: page.cursor });
+        page = await bench.store.events.read({ filter: { tenant: '*', queues: ['none'] }, limit: 2, after: page.cursor });
       }
       expect(page.events).toEqual([]);
       expect(await bench.log({}, { after: page.cursor })).toEqual([]);
@@ -100,10 +100,10 @@ export function testEvents(open: OpenBench): void {
       if (bench.store.capabilities.prunesItself) skip('the store removes what is old in its own time');
       const start = await bench.store.events.end();
       const [first] = await bench.addMany(3);
-      const seenOne = (await bench.store.events.read({ limit: 1 })).cursor;
+      const seenOne = (await bench.store.events.read({ filter: { tenant: '*' }, limit: 1 })).cursor;
       const seenAll = await bench.store.events.end();
       const missed = async (after?: string) =>
-        (await bench.store.events.read({ limit: 9, ...(after === undefined ? {} : { after }) })).missed;
+        (await bench.store.events.read({ filter: { tenant: '*' }, limit: 9, ...(after === undefined ? {} : { after }) })).missed;
       expect([await missed(start), await missed(seenOne), await missed(seenAll)]).toEqual([false, false, false]);
       await bench.clock.advance(1000);
       await bench.command(first!, { do: 'cancel' });
@@ -112,7 +112,7 @@ export function testEvents(open: OpenBench): void {
       expect([await missed(start), await missed(seenOne), await missed(seenAll)]).toEqual([true, true, false]);
       // Whoever begins with the oldest event kept misses none, and whoever was told once is not told again.
       expect(await missed()).toBe(false);
-      const page = await bench.store.events.read({ after: start, limit: 9 });
+      const page = await bench.store.events.read({ filter: { tenant: '*' }, after: start, limit: 9 });
       expect(page).toMatchObject({ events: [{ type: 'job.cancelled' }], atEnd: true, missed: true });
       expect(await missed(page.cursor)).toBe(false);
     });
@@ -123,7 +123,7 @@ export function testEvents(open: OpenBench): void {
       await makeHistory(bench);
       expect(await bench.log({}, { after: empty })).toHaveLength(12);
       const end = await bench.store.events.end();
-      expect(await bench.store.events.read({ after: end, limit: 5 })).toMatchObject({ events: [], atEnd: true });
+      expect(await bench.store.events.read({ filter: { tenant: '*' }, after: end, limit: 5 })).toMatchObject({ events: [], atEnd: true });
       const job = await bench.add();
       expect((await bench.log({}, { after: end })).map((event) => event.jobId)).toEqual([job.id]);
     });
@@ -136,7 +136,7 @@ export function testEvents(open: OpenBench): void {
       const follow = async () => {
         for (let atEnd = false; writing || !atEnd; ) {
           const last = !writing;
-          const page = await bench.store.events.read({ after, limit: 7 });
+          const page = await bench.store.events.read({ filter: { tenant: '*' }, after, limit: 7 });
           seen.push(...page.events);
           after = page.cursor;
           atEnd = page.atEnd && last;
