@@ -1,4 +1,4 @@
-import type { JobEventType, JsonObject, LoggedEvent } from '@waybill/core';
+import type { EventType, JobEventType, JsonObject, LoggedEvent } from '@waybill/core';
 import { toRfc3339 } from './time.ts';
 
 /** The envelope of the Open Job Spec's event vocabulary, which follows CloudEvents 1.0. */
@@ -6,10 +6,10 @@ export interface WireEvent {
   specversion: '1.0';
   /** Made from the event's key, so that a consumer who sees it twice can tell. */
   id: string;
-  type: JobEventType;
+  type: EventType;
   source: string;
   time: string;
-  /** The job's id. */
+  /** The id of the job, workflow or worker, the name of the queue or cron. */
   subject: string;
   data: JsonObject;
   /** Continues right behind this event. */
@@ -17,40 +17,67 @@ export interface WireEvent {
 }
 
 export function eventToWire(event: LoggedEvent): WireEvent {
-  const { jobType: job_type, queue, attempt, run } = event;
-  return {
-    specversion: '1.0',
-    id: `evt_${event.jobId}_${event.source}_${event.sequence}`,
-    type: event.type,
-    source: sourceOf(event),
-    time: toRfc3339(event.at),
-    subject: event.jobId,
-    // Last, so that data which a worker sends cannot pass for facts of the row.
-    data: { ...event.data, job_type, queue, attempt, run },
-    cursor: event.cursor,
-  };
+  const { type, source, sequence, cursor } = event;
+  const envelope = { specversion: '1.0', type, source: sourceOf(event), time: toRfc3339(event.at) } as const;
+  if (event.subject !== undefined) {
+    const { subject, data, jobId } = event;
+    const id = `evt_${kindOf(type)}_${encodeURIComponent(subject)}_${source}_${sequence}`;
+    return { ...envelope, id, subject, data: { ...data, ...(jobId !== undefined && { job_id: jobId }) }, cursor };
+  }
+  const { jobId: subject, jobType: job_type, queue, attempt, run } = event;
+  const id = `evt_${subject}_${source}_${sequence}`;
+  // Last, so that data which a worker sends cannot pass for facts of the row.
+  return { ...envelope, id, subject, data: { ...event.data, job_type, queue, attempt, run }, cursor };
 }
 
-const sourceOf = ({ source }: LoggedEvent): string =>
-  source === 'server' ? 'ojs://waybill/server' : `ojs://waybill/workers/${encodeURIComponent(source)}`;
-
+const SERVER = 'ojs://waybill/server';
 const WORKERS = 'ojs://waybill/workers/';
+const JOBS = 'ojs://waybill/jobs/';
+/** How the source of what the changes of a job tell of something else begins. */
+const JOB = 'job:';
+
+function sourceOf({ source }: LoggedEvent): string {
+  if (source === 'server') return SERVER;
+  if (source.startsWith(JOB)) return `${JOBS}${source.slice(JOB.length)}`;
+  return `${WORKERS}${encodeURIComponent(source)}`;
+}
+
+function sourceFrom(text: string): string {
+  if (text.startsWith(JOBS)) return `${JOB}${text.slice(JOBS.length)}`;
+  return text.startsWith(WORKERS) ? decodeURIComponent(text.slice(WORKERS.length)) : 'server';
+}
+
+const kindOf = (type: EventType): string => type.slice(0, type.indexOf('.'));
 
 /** What eventToWire made. Data of a worker that passed for facts of the row is lost on the way there. */
 export function eventFromWire(wire: WireEvent): LoggedEvent {
+  const envelope = {
+    tenant: '',
+    source: sourceFrom(wire.source),
+    sequence: Number(wire.id.slice(wire.id.lastIndexOf('_') + 1)),
+    at: Date.parse(wire.time),
+    cursor: wire.cursor,
+  };
+  if (!isOfJob(wire.type)) {
+    const { job_id, ...data } = wire.data;
+    const job = typeof job_id === 'string' && TOLD_BY_JOBS.has(wire.type) ? { jobId: job_id } : {};
+    const whole = 'jobId' in job ? data : wire.data;
+    return { ...envelope, type: wire.type, subject: wire.subject, ...job, data: whole };
+  }
   const { job_type, queue, attempt, run, ...data } = wire.data;
   return {
+    ...envelope,
     type: wire.type,
-    tenant: '',
     jobId: wire.subject,
     jobType: String(job_type),
     queue: String(queue),
     run: Number(run),
     attempt: Number(attempt),
-    source: wire.source.startsWith(WORKERS) ? decodeURIComponent(wire.source.slice(WORKERS.length)) : 'server',
-    sequence: Number(wire.id.slice(wire.id.lastIndexOf('_') + 1)),
-    at: Date.parse(wire.time),
     data,
-    cursor: wire.cursor,
   };
 }
+
+const isOfJob = (type: EventType): type is JobEventType => kindOf(type) === 'job';
+
+/** Of these the job is part of the event and not only of its data. */
+const TOLD_BY_JOBS: ReadonlySet<EventType> = new Set(['workflow.started', 'workflow.step_completed']);

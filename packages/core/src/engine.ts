@@ -15,12 +15,14 @@ import { checkQueue } from './enqueue/envelope.ts';
 import { WaybillError } from './errors.ts';
 import { follow } from './events/follow.ts';
 import { Signal } from './events/signal.ts';
+import { workerDirected } from './events/told.ts';
 import { checkHealth } from './health/health.ts';
 import { FIRST_REMINDER_MS } from './job/next-at.ts';
 import { limits } from './limits/limits.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { checkNodeVersion } from './node-version.ts';
 import { type EngineOptions, resolveOptions } from './options.ts';
+import { ReportWriter } from './progress/report-writer.ts';
 import { Reporter } from './progress/reporter.ts';
 import { Settler } from './settle/settler.ts';
 import type { CronRecord } from './store/crons.ts';
@@ -84,8 +86,9 @@ export function engine(options: EngineOptions): Waybill {
     onRepeated: (job) => followUp.rows([job]),
     advance: (job) => advancer.advance(job),
   });
-  const heartbeats = new Heartbeats({ store, transport, logger });
-  const reporter = new Reporter({ store, writer, followUp, heartbeats });
+  const reports = new ReportWriter(store);
+  const heartbeats = new Heartbeats({ store, transport, logger, reports, followUp });
+  const reporter = new Reporter({ store, writer, followUp, heartbeats, reports });
   const claimer = new Claimer({
     ...{ store, transport, writer, followUp, held, logger, leaseMs },
     ...(payloads && { payloads }),
@@ -102,7 +105,7 @@ export function engine(options: EngineOptions): Waybill {
     // While the transport still takes back what came too late.
     await claimer.idle();
     await transport.close();
-    await Promise.all([writer.idle(), advancer.idle(), heartbeats.idle(), reporter.idle()]);
+    await Promise.all([writer.idle(), advancer.idle(), heartbeats.idle(), reports.idle()]);
     await store.close();
   }
 
@@ -144,10 +147,10 @@ export function engine(options: EngineOptions): Waybill {
     },
     queues: {
       list: ({ tenant = '' } = {}) => store.queues.list(tenant),
-      pause: (name, { tenant = '' } = {}) => writer.setPaused(tenant, checkQueue(name, 'queue'), true),
-      resume: (name, { tenant = '' } = {}) => writer.setPaused(tenant, checkQueue(name, 'queue'), false),
+      pause: (name, { tenant = '', by } = {}) => writer.setPaused(tenant, checkQueue(name, 'queue'), true, by),
+      resume: (name, { tenant = '', by } = {}) => writer.setPaused(tenant, checkQueue(name, 'queue'), false, by),
       setLimit: (name, limit, { tenant = '' } = {}) => writer.setQueueLimit(tenant, checkQueue(name, 'queue'), limit),
-      setKeep: (name, keep, { tenant = '' } = {}) => store.queues.setKeep(tenant, checkQueue(name, 'queue'), keep),
+      setKeep: (name, keep, { tenant = '' } = {}) => writer.setKeep(tenant, checkQueue(name, 'queue'), keep),
       stats: async (name, { tenant = '' } = {}) => {
         const stats = await store.queues.stats(tenant, checkQueue(name, 'queue'), { atMost: COUNT_AT_MOST });
         if (stats === null) throw new WaybillError('not_found', `There is no queue '${name}'.`);
@@ -155,12 +158,17 @@ export function engine(options: EngineOptions): Waybill {
       },
     },
     limits: limits(store, writer),
-    crons: crons(store, (nextAt) => maintenance.expect(nextAt)),
+    crons: crons(store, (nextAt) => {
+      maintenance.expect(nextAt);
+      followUp.reported();
+    }),
     workflows: workflows({ store, writer, enqueuer }),
     workers: {
       list: ({ tenant = '' } = {}) => store.workers.list(tenant),
       direct: async (id, directive, { tenant = '' } = {}) => {
-        const worker = await store.workers.direct(tenant, id, directive);
+        const told = workerDirected(id, directive, { tenant, at: clock.now() });
+        const worker = await store.workers.direct(tenant, id, directive, told);
+        followUp.reported();
         if (worker === null) throw new WaybillError('not_found', `No worker ${id} was ever seen.`);
         return worker;
       },

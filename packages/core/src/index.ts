@@ -5,12 +5,17 @@ export { engine } from './engine.ts';
 export type { JobOptions, JobRequest } from './enqueue/envelope.ts';
 export { ERROR_CODES, type ErrorCode, WaybillError } from './errors.ts';
 export {
+  EVENT_TYPES,
+  type EventType,
+  isJobEvent,
   JOB_EVENT_TYPES,
   type JobEvent,
   type JobEventType,
+  type LogEvent,
   type LoggedEvent,
   TERMINAL_EVENT_TYPES,
 } from './events/job-event.ts';
+export * from './events/subject-event.ts';
 export {
   isFinished,
   JOB_STATES,
@@ -70,7 +75,7 @@ export {
 } from './store/crons.ts';
 export * from './store/event-log.ts';
 export type * from './store/extend.ts';
-export { eventMatches, jobMatches } from './store/filters.ts';
+export { eventMatches, jobMatches, queueOf } from './store/filters.ts';
 export {
   type Edge,
   type InsertAnswer,

@@ -178,8 +178,9 @@ export interface Queues {
   list(context?: InTenant): Promise<QueueInfo[]>;
   /** Refused with `not_found` when nobody ever used the queue. */
   stats(name: string, context?: InTenant): Promise<QueueStats>;
-  pause(name: string, context?: InTenant): Promise<QueueInfo>;
-  resume(name: string, context?: InTenant): Promise<QueueInfo>;
+  /** `by` is told in the event. */
+  pause(name: string, context?: InTenant & { by?: string }): Promise<QueueInfo>;
+  resume(name: string, context?: InTenant & { by?: string }): Promise<QueueInfo>;
   /** For the queue as a whole; null takes the limit away. */
   setLimit(name: string, limit: LimitRule | null, context?: InTenant): Promise<QueueInfo>;
   /** `none`: jobs that complete leave nothing behind. */

@@ -1,4 +1,4 @@
-import type { JobEvent } from '@waybill/core';
+import type { JobEvent, LogEvent } from '@waybill/core';
 import { expect, test } from 'vitest';
 import { decodeEvents, encodeEvent, encodeEvents, encodeRuns, foldEvents } from './event-codec.ts';
 
@@ -18,7 +18,7 @@ const event = (overrides: Partial<JobEvent>): JobEvent => ({
 });
 
 const id = (n: number): string => `01900000-0000-7000-8000-00000000000${n}`;
-const read = (texts: readonly string[]): JobEvent[] => decodeEvents(`[${texts.join(',')}]`);
+const read = (texts: readonly string[]): LogEvent[] => decodeEvents(`[${texts.join(',')}]`);
 
 test('neighbours that differ in nothing but their jobs are one entry, and read as they were', () => {
   const events = [
@@ -40,7 +40,7 @@ test('a job keeps the order of its events however they are put together', () => 
   const [failed, retrying] = [event({ type: 'job.failed', sequence: 3 }), event({ type: 'job.retrying', sequence: 4 })];
   const other = { jobId: id(2) };
   const events = [{ ...failed, ...other }, failed, retrying, { ...retrying, ...other }];
-  const types = (read: JobEvent[], job: string) => read.filter(({ jobId }) => jobId === job).map(({ type }) => type);
+  const types = (read: LogEvent[], job: string) => read.filter(({ jobId }) => jobId === job).map(({ type }) => type);
   for (const texts of [encodeEvents(events), foldEvents(events.map(encodeEvent))]) {
     for (const job of [failed.jobId, other.jobId]) {
       expect(types(read(texts), job)).toEqual(['job.failed', 'job.retrying']);

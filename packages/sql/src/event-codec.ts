@@ -1,11 +1,12 @@
-import type { JobEvent, JsonObject } from '@waybill/core';
+import type { EventType, JobEvent, JsonObject, LogEvent, SubjectEvent } from '@waybill/core';
 
 /**
  * An event as it stands in a segment: a JSON array whose trailing defaults are left out. Job rows are wide and their
  * events many, so what is the same in nearly every event shall cost nothing.
  */
 type Compact = [
-  type: JobEvent['type'],
+  type: EventType,
+  /** Or the subject, where it is not a job: then the job that tells it stands in the next place, and no queue or run. */
   jobId: string,
   jobType: string,
   queue: string,
@@ -23,7 +24,7 @@ type Grouped = [
   mark: '*',
   /** Or their number: then they are kept beside the segment, in order. */
   jobIds: string[] | number,
-  type: JobEvent['type'],
+  type: EventType,
   jobType: string,
   queue: string,
   run: number,
@@ -38,27 +39,37 @@ type Grouped = [
 const DEFAULT_SOURCE = 'server';
 const DEFAULT_TENANT = '';
 
-export function encodeEvent(event: JobEvent): string {
-  const { type, jobId, jobType, queue, run, attempt, sequence, at, data, source, tenant } = event;
-  const compact: Compact = [type, jobId, jobType, queue, run, attempt, sequence, at];
+export function encodeEvent(event: LogEvent): string {
+  const { type, sequence, at, data, source, tenant } = event;
+  const { id, jobType, queue, run, attempt } = flat(event);
+  const compact: Compact = [type, id, jobType, queue, run, attempt, sequence, at];
   if (tenant !== DEFAULT_TENANT) compact.push(data, source, tenant);
   else if (source !== DEFAULT_SOURCE) compact.push(data, source);
   else if (Object.keys(data).length > 0) compact.push(data);
   return JSON.stringify(compact);
 }
 
+/** All events have the same places, so that those of any kind can be put together. */
+function flat(event: LogEvent) {
+  const { subject, jobId } = event;
+  if (subject !== undefined) return { id: subject, jobType: jobId ?? '', queue: '', run: 0, attempt: 0 };
+  const { jobType, queue, run, attempt } = event;
+  return { id: event.jobId, jobType, queue, run, attempt };
+}
+
 /** By sequence, so that the events of each job keep their order however they are put together. */
-export function encodeEvents(events: readonly JobEvent[]): string[] {
+export function encodeEvents(events: readonly LogEvent[]): string[] {
   if (events.length === 1) return [encodeEvent(events[0]!)];
-  const groups = new Map<string, JobEvent[]>();
-  let last: JobEvent[] | undefined;
+  const groups = new Map<string, LogEvent[]>();
+  let last: LogEvent[] | undefined;
   for (const event of events) {
     // Nearly always: the jobs of a flush were claimed or settled together.
     if (last !== undefined && isLike(last[0]!, event) && isSameData(last[0]!.data, event.data)) {
       last.push(event);
       continue;
     }
-    const { type, jobType, queue, run, attempt, sequence, at, source, tenant } = event;
+    const { type, sequence, at, source, tenant } = event;
+    const { jobType, queue, run, attempt } = flat(event);
     const data = JSON.stringify(event.data);
     const key = `${type}\n${run}.${attempt}.${sequence}.${at}\n${JSON.stringify([jobType, queue, source, tenant])}${data}`;
     const group = groups.get(key);
@@ -71,7 +82,7 @@ export function encodeEvents(events: readonly JobEvent[]): string[] {
 }
 
 /** Whether two events differ in nothing but their jobs and their data. */
-const isLike = (a: JobEvent, b: JobEvent): boolean =>
+const isLike = (a: LogEvent, b: LogEvent): boolean =>
   a.sequence === b.sequence &&
   a.at === b.at &&
   a.type === b.type &&
@@ -80,7 +91,8 @@ const isLike = (a: JobEvent, b: JobEvent): boolean =>
   a.queue === b.queue &&
   a.jobType === b.jobType &&
   a.source === b.source &&
-  a.tenant === b.tenant;
+  a.tenant === b.tenant &&
+  (a.subject === undefined || a.jobId === b.jobId);
 
 /** What most events tell is a number or nothing; whatever is deeper is compared as text. */
 function isSameData(a: JsonObject, b: JsonObject): boolean {
@@ -91,10 +103,10 @@ function isSameData(a: JsonObject, b: JsonObject): boolean {
   return true;
 }
 
-const encodeGroup = (group: readonly JobEvent[]): string =>
+const encodeGroup = (group: readonly LogEvent[]): string =>
   encodeAlike(
     group[0]!,
-    group.map(({ jobId }) => jobId),
+    group.map((event) => flat(event).id),
   );
 
 /** Fewer of a kind are not worth an entry of their own. */
@@ -104,7 +116,7 @@ const LEAST_PER_RUN = 4;
  * Counts the jobs of neighbours instead of naming them, for whoever keeps the ids beside the segment. Null where too
  * many neighbours differ.
  */
-export function encodeRuns(events: readonly JobEvent[]): string[] | null {
+export function encodeRuns(events: readonly LogEvent[]): string[] | null {
   const runs: string[] = [];
   let start = 0;
   for (let index = 1; index <= events.length; index += 1) {
@@ -117,8 +129,9 @@ export function encodeRuns(events: readonly JobEvent[]): string[] | null {
   return runs;
 }
 
-function encodeAlike(one: JobEvent, jobs: string[] | number): string {
-  const { type, jobType, queue, run, attempt, sequence, at, data, source, tenant } = one;
+function encodeAlike(one: LogEvent, jobs: string[] | number): string {
+  const { type, sequence, at, data, source, tenant } = one;
+  const { jobType, queue, run, attempt } = flat(one);
   const grouped: Grouped = ['*', jobs, type, jobType, queue, run, attempt, sequence, at, data];
   if (tenant !== DEFAULT_TENANT || source !== DEFAULT_SOURCE) grouped.push(source, tenant);
   return JSON.stringify(grouped);
@@ -153,7 +166,7 @@ export function foldEvents(encoded: readonly string[]): string[] {
 }
 
 /** `ids` are those that the segment only counts. */
-export function decodeEvents(body: string, ids: readonly string[] = []): JobEvent[] {
+export function decodeEvents(body: string, ids: readonly string[] = []): LogEvent[] {
   let counted = 0;
   const take = (count: number): readonly string[] => {
     counted += count;
@@ -167,7 +180,7 @@ export function decodeEvents(body: string, ids: readonly string[] = []): JobEven
 
 const isGrouped = (one: Compact | Grouped): one is Grouped => one[0] === '*';
 
-function decodeGroup(group: Grouped, jobIds: readonly string[]): JobEvent[] {
+function decodeGroup(group: Grouped, jobIds: readonly string[]): LogEvent[] {
   const [, , type, jobType, queue, run, attempt, sequence, at, data, source, tenant] = group;
   return jobIds.map((id) =>
     decodeEvent([
@@ -186,25 +199,17 @@ function decodeGroup(group: Grouped, jobIds: readonly string[]): JobEvent[] {
   );
 }
 
-function decodeEvent(compact: Compact): JobEvent {
-  const [type, jobId, jobType, queue, run, attempt, sequence, at, data, source, tenant] = compact;
-  return {
-    type,
-    tenant: tenant ?? DEFAULT_TENANT,
-    jobId,
-    jobType,
-    queue,
-    run,
-    attempt,
-    source: source ?? DEFAULT_SOURCE,
-    sequence,
-    at,
-    data: data ?? {},
-  };
+function decodeEvent(compact: Compact): LogEvent {
+  const [type, id, jobType, queue, run, attempt, sequence, at, data = {}, source, tenant] = compact;
+  const told = { tenant: tenant ?? DEFAULT_TENANT, source: source ?? DEFAULT_SOURCE, sequence, at, data };
+  if (!type.startsWith('job.')) {
+    return { type: type as SubjectEvent['type'], subject: id, ...(jobType !== '' && { jobId: jobType }), ...told };
+  }
+  return { type: type as JobEvent['type'], jobId: id, jobType, queue, run, attempt, ...told };
 }
 
 /** The time that a segment is kept by: its newest event's. */
-export function newestAt(told: readonly { events: readonly JobEvent[] }[]): number {
+export function newestAt(told: readonly { events: readonly LogEvent[] }[]): number {
   let newest = 0;
   for (const { events } of told) for (const { at } of events) if (at > newest) newest = at;
   return newest;

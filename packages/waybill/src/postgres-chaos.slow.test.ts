@@ -112,7 +112,7 @@ async function eventsByJob(waybill: Waybill): Promise<Map<string, LoggedEvent[]>
   const byJob = new Map<string, LoggedEvent[]>();
   for (let after: string | undefined; ; ) {
     const page = await waybill.events.read({ limit: 1_000, ...(after !== undefined && { after }) });
-    for (const event of page.events) byJob.set(event.jobId, [...(byJob.get(event.jobId) ?? []), event]);
+    for (const event of page.events) byJob.set(event.jobId!, [...(byJob.get(event.jobId!) ?? []), event]);
     if (page.atEnd) return byJob;
     after = page.cursor;
   }

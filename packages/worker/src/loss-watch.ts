@@ -100,7 +100,7 @@ export class LossWatch {
 
   #hear({ jobId, run: number }: LoggedEvent): void {
     const { held, onLost } = this.#parts;
-    const run = held.get(jobId);
+    const run = jobId === undefined ? undefined : held.get(jobId);
     // What this worker is just settling, or has claimed anew, is its own doing.
     if (run === undefined || run.state === 'settling' || run.lease.job.run !== number) return;
     onLost(run);

@@ -1,8 +1,8 @@
 import {
   type ApplyAnswer,
   type Change,
+  type EventType,
   type Job,
-  type JobEventType,
   type JobState,
   TERMINAL_EVENT_TYPES,
 } from '@waybill/core';
@@ -157,7 +157,7 @@ async function planChange(base: Base, row: Item, change: Change, mark: string, i
   return planned;
 }
 
-const REVIVING: ReadonlySet<JobEventType> = new Set(['job.replayed', 'job.pending']);
+const REVIVING: ReadonlySet<EventType> = new Set(['job.replayed', 'job.pending']);
 
 const revives = ({ events, expect }: Change): boolean =>
   expect.by === 'version' && events.some(({ type }) => REVIVING.has(type));

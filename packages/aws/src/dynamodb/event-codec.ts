@@ -1,4 +1,4 @@
-import type { JobEvent, JobEventType, JsonObject } from '@waybill/core';
+import type { JobEvent, JobEventType, JsonObject, LogEvent } from '@waybill/core';
 
 const PREFIX = 'job.';
 const DEFAULT_SOURCE = 'server';
@@ -16,8 +16,8 @@ type Told = [
 type Entry = [jobId: string, jobType: string, queue: string, tenant: string, ...told: Told[]];
 
 /** The changes of one segment, as JSON. */
-export function encodeEntries(entries: readonly (readonly JobEvent[])[]): string {
-  return JSON.stringify(entries.map(encodeEntry));
+export function encodeEntries(entries: readonly (readonly LogEvent[])[]): string {
+  return JSON.stringify((entries as readonly (readonly JobEvent[])[]).map(encodeEntry));
 }
 
 function encodeEntry(events: readonly JobEvent[]): Entry {
@@ -32,7 +32,7 @@ function encodeEvent({ type, run, attempt, sequence, at, data, source }: JobEven
   return [name, run, attempt, sequence, at];
 }
 
-export function decodeEntries(body: string): JobEvent[][] {
+export function decodeEntries(body: string): LogEvent[][] {
   return (JSON.parse(body) as Entry[]).map(([jobId, jobType, queue, tenant, ...told]) =>
     told.map(([type, run, attempt, sequence, at, data, source]) => ({
       type: `${PREFIX}${type}` as JobEventType,

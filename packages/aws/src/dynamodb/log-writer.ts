@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type JobEvent, WaybillError } from '@waybill/core';
+import { type LogEvent, WaybillError } from '@waybill/core';
 import { absent } from './conditions.ts';
 import type { Database } from './database.ts';
 import { encodeEntries } from './event-codec.ts';
@@ -30,7 +30,7 @@ export class LogWriter {
     this.#settings = settings;
   }
 
-  async open(changes: readonly (readonly JobEvent[])[]): Promise<OpenSegments> {
+  async open(changes: readonly (readonly LogEvent[])[]): Promise<OpenSegments> {
     const parts = partBySize(changes);
     const segments = new OpenSegments(this.#db, this.#settings, changes.length);
     if (parts.length === 0) return segments;
@@ -66,7 +66,7 @@ const givenTwice = (position: number): WaybillError =>
   new WaybillError('internal', `Position ${position} of the log was given out twice.`);
 
 /** Which changes go into which segment. */
-function partBySize(changes: readonly (readonly JobEvent[])[]): number[][] {
+function partBySize(changes: readonly (readonly LogEvent[])[]): number[][] {
   const parts: number[][] = [];
   let size = 0;
   for (const [index, events] of changes.entries()) {

@@ -3,7 +3,7 @@ import {
   type EventPage,
   type EventQuery,
   eventMatches,
-  type JobEvent,
+  type LogEvent,
   type LoggedEvent,
   WaybillError,
 } from '@waybill/core';
@@ -84,7 +84,7 @@ const placeAt = (start: Position, segment: number): Position =>
 /** Adds what the filter lets through; true when the page has all it can hold. */
 function isFull(
   page: EventPage,
-  told: readonly JobEvent[],
+  told: readonly LogEvent[],
   from: Position,
   filter: EventFilter,
   limit: number,
@@ -104,7 +104,7 @@ function isFull(
 }
 
 /** Behind the last event of a segment the next segment begins. */
-const withCursors = (events: readonly JobEvent[], segment: number): LoggedEvent[] =>
+const withCursors = (events: readonly LogEvent[], segment: number): LoggedEvent[] =>
   events.map((event, index) => {
     const isLast = index === events.length - 1;
     return {
@@ -141,7 +141,7 @@ async function readBucket({ db }: Base, from: number, to: number): Promise<Segme
   return segments;
 }
 
-async function eventsOf(base: Base, segment: Segment, head: Head): Promise<JobEvent[] | 'open' | 'gone'> {
+async function eventsOf(base: Base, segment: Segment, head: Head): Promise<LogEvent[] | 'open' | 'gone'> {
   const { position, item, confirmed } = segment;
   if (item && isGone(item, base.settings.clock.now())) return 'gone';
   const entries = item && decodeEntries(item['b'] as string);
@@ -157,7 +157,7 @@ async function eventsOf(base: Base, segment: Segment, head: Head): Promise<JobEv
 const isOrphaned = ({ orphans }: Base, { position, item, drawnBy }: Segment, head: Head): boolean =>
   orphans.isOrphaned(position, (item && number(item, 'at')) ?? drawnBy ?? head.drawnAt);
 
-const trueOnes = (entries: JobEvent[][], lost: ReadonlySet<number>): JobEvent[] =>
+const trueOnes = (entries: LogEvent[][], lost: ReadonlySet<number>): LogEvent[] =>
   entries.filter((_, place) => !lost.has(place)).flat();
 
 /** Notes that what has expired is no more, so that nobody looks for it. */

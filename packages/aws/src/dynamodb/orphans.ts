@@ -1,4 +1,4 @@
-import type { JobEvent } from '@waybill/core';
+import type { LogEvent } from '@waybill/core';
 import type { Base } from './base.ts';
 import { absent, all, exists, lacks } from './conditions.ts';
 import { inParallel } from './database.ts';
@@ -21,7 +21,7 @@ export const lostIn = (confirmed: Item): Set<number> =>
 export async function settleOrphan(
   base: Base,
   position: number,
-  entries: JobEvent[][],
+  entries: LogEvent[][],
   x: number,
 ): Promise<Set<number>> {
   const rows = await base.db.getAll(entries.map(([first]) => markedBy(first!)));
@@ -37,8 +37,8 @@ export async function settleOrphan(
 }
 
 /** What a run reports of itself does not touch its row. */
-const markedBy = ({ source, tenant, jobId }: JobEvent): Key =>
-  source === PROGRESS_SOURCE ? progressKey(tenant, jobId) : jobKey(tenant, jobId);
+const markedBy = ({ source, tenant, jobId }: LogEvent): Key =>
+  source === PROGRESS_SOURCE ? progressKey(tenant, jobId!) : jobKey(tenant, jobId!);
 
 /** Makes sure that a change never happens. Answers false when it has happened. */
 async function fence(base: Base, key: Key, position: number, place: number): Promise<boolean> {

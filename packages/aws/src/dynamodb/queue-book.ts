@@ -1,4 +1,4 @@
-import { isForgotten, type Job, type JobEvent } from '@waybill/core';
+import { isForgotten, type Job, type LogEvent } from '@waybill/core';
 import { absent, any, less } from './conditions.ts';
 import { type Database, inParallel } from './database.ts';
 import { type Item, number } from './items.ts';
@@ -10,7 +10,7 @@ type Place = Pick<Job, 'tenant' | 'queue'>;
 const GOOD_FOR_MS = 5000;
 
 /** What is told of a change in a queue that may keep nothing. */
-export const toldOf = (events: readonly JobEvent[], isForgetful: boolean): readonly JobEvent[] =>
+export const toldOf = (events: readonly LogEvent[], isForgetful: boolean): readonly LogEvent[] =>
   isForgetful ? events.filter(({ type }) => !isForgotten(type)) : events;
 
 /** What this process knows of queues, so that it need not ask for each job. */

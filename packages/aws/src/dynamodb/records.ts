@@ -26,7 +26,7 @@ export const recordTable = (base: Base): RecordTable => ({
   },
   put: (requests, now) => inParallel(requests, (request) => putRecord(base, request, now)),
   list: (query) => listRecords(base, query),
-  remove: (key, expected, now) => removeRecord(base, key, expected, now),
+  remove: (key, expected, _told, now) => removeRecord(base, key, expected, now),
 });
 
 /** Without a value the record was removed. */

@@ -84,7 +84,10 @@ describe.skipIf(!canRun)('what is over on DynamoDB (skipped: needs Java 17)', ()
         missed: false,
         events: [{ jobId: job.id }],
       });
-      expect(await store.events.read({ filter: { tenant: '*' }, limit: 9 })).toMatchObject({ missed: false, events: [{ jobId: job.id }] });
+      expect(await store.events.read({ filter: { tenant: '*' }, limit: 9 })).toMatchObject({
+        missed: false,
+        events: [{ jobId: job.id }],
+      });
     }
   });
 

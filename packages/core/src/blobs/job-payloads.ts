@@ -1,4 +1,4 @@
-import type { JobEvent } from '../events/job-event.ts';
+import type { LogEvent } from '../events/job-event.ts';
 import type { Job, JobError, JobSpec } from '../job/job.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { JobKey } from '../store/query.ts';
@@ -92,17 +92,21 @@ export class JobPayloads {
     return urls;
   }
 
-  async sealEvents(events: readonly JobEvent[]): Promise<JobEvent[]> {
+  async sealEvents(events: readonly LogEvent[]): Promise<LogEvent[]> {
     return Promise.all(
       events.map(async (event) => {
-        const data = await this.#payloads.seal(ownerOf(event), 'event', event.data);
+        const owner = ownerOf(event);
+        if (owner === null) return event;
+        const data = await this.#payloads.seal(owner, 'event', event.data);
         return data === event.data ? event : { ...event, data: data as JsonObject };
       }),
     );
   }
 
-  async openEvent<T extends JobEvent>(event: T): Promise<T> {
-    const { value } = await this.#payloads.open(ownerOf(event), event.data);
+  async openEvent<T extends LogEvent>(event: T): Promise<T> {
+    const owner = ownerOf(event);
+    if (owner === null) return event;
+    const { value } = await this.#payloads.open(owner, event.data);
     return value === event.data ? event : { ...event, data: value as JsonObject };
   }
 
@@ -177,7 +181,8 @@ const openError = async (error: JobError, open: Open): Promise<JobError> => ({
 
 const hasMark = ({ message, details = null }: JobError): boolean => isMark(message) || isMark(details);
 
-const ownerOf = ({ tenant, jobId }: JobEvent): JobKey => ({ tenant, id: jobId });
+/** Only jobs have payloads that may be large. */
+const ownerOf = ({ tenant, jobId }: LogEvent): JobKey | null => (jobId === undefined ? null : { tenant, id: jobId });
 
 function referencesIn({ spec, result }: Job): References {
   const [args, whole] = [readReference(argsMark(spec.args)), readReference(result)];

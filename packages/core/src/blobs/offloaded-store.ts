@@ -227,6 +227,7 @@ export class OffloadedStore implements Store {
         return { ...page, events: await Promise.all(page.events.map((event) => this.payloads.openEvent(event))) };
       },
       end: () => events.end(),
+      tell: (told) => events.tell(told),
     };
   }
 
@@ -299,10 +300,10 @@ export class OffloadedStore implements Store {
 
   #cronsOf({ crons }: Store): CronStore {
     return {
-      put: (cron) => crons.put(cron),
+      put: (cron, told) => crons.put(cron, told),
       get: (tenant, name) => crons.get(tenant, name),
       list: (tenant) => crons.list(tenant),
-      remove: (tenant, name) => crons.remove(tenant, name),
+      remove: (tenant, name, told) => crons.remove(tenant, name, told),
       fire: async ({ job, ...request }) => {
         const answer = await crons.fire(job ? { ...request, job: await this.#sealNew(job) } : request);
         return answer.status === 'fired' ? { ...answer, ...this.#withOwn(answer, job ? [job] : []) } : answer;

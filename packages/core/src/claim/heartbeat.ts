@@ -1,7 +1,10 @@
+import type { FollowUp } from '../commit/follow-up.ts';
 import { GroupCommit } from '../commit/group-commit.ts';
 import { invalidField } from '../errors.ts';
+import { workerStarted } from '../events/told.ts';
 import { type LeaseToken, parseToken } from '../job/lease.ts';
 import type { Logger } from '../logger.ts';
+import type { ReportWriter } from '../progress/report-writer.ts';
 import type { ExtendAnswer, ExtendRequest } from '../store/extend.ts';
 import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -11,6 +14,8 @@ import { checkWorkerId } from './worker-id.ts';
 
 interface HeartbeatParts {
   store: Store;
+  reports: ReportWriter;
+  followUp: FollowUp;
   transport: Transport;
   logger: Logger;
 }
@@ -45,18 +50,46 @@ export class Heartbeats {
       token: leaseToken === undefined ? undefined : tryParse(leaseToken),
     }));
     const [directive, answers] = await Promise.all([
-      store.workers.beat({ tenant, id: workerId, activeJobs: jobs.length, now }),
+      store.workers.beat({
+        ...{ tenant, id: workerId, activeJobs: jobs.length, now },
+        told: workerStarted(workerId, jobs.length, { tenant, at: now }),
+      }),
       Promise.all(runs.map((run) => this.extend({ tenant, ...run, workerId, leaseMs: leaseMs ?? null }))),
     ]);
     const extended = answers.flatMap((answer, index) =>
       answer.status === 'extended' ? [{ id: runs[index]!.id, leaseUntil: answer.leaseUntil }] : [],
     );
+    await this.#tell(tenant, runs, workerId, extended, now);
     const alive = new Set(extended.map(({ id }) => id));
     return { directive, extended, lost: jobs.map(({ id }) => id).filter((id) => !alive.has(id)), now };
   }
 
   idle(): Promise<void> {
     return this.#extends.idle();
+  }
+
+  /** The leases hold already: an event that cannot be written is no reason to take them for lost. */
+  async #tell(
+    tenant: string,
+    runs: readonly Pick<ExtendCall, 'id' | 'token'>[],
+    workerId: string,
+    extended: HeartbeatAnswer['extended'],
+    now: number,
+  ): Promise<void> {
+    if (extended.length === 0) return;
+    const { reports, followUp, logger } = this.#parts;
+    const tokens = new Map(runs.map(({ id, token }) => [id, token]));
+    const told = extended.map(({ id, leaseUntil }) => {
+      const token = tokens.get(id);
+      const by = token ? { run: token.run, claimId: token.claimId } : { workerId };
+      return reports.add({ tenant, id, by, report: { number: null, leaseUntil }, now });
+    });
+    try {
+      await Promise.all(told);
+    } catch (error) {
+      logger.warn({ err: error, worker: workerId }, 'Heartbeats were not noted in the log. The leases hold.');
+    }
+    followUp.reported();
   }
 
   async extend({ tenant, id, token, workerId, leaseMs }: ExtendCall): Promise<ExtendAnswer> {

@@ -72,7 +72,7 @@ export class FollowUp {
     if (this.isHinted) void this.#parts.remindQueue(tenant, queue);
   }
 
-  /** A run has said something of itself. */
+  /** The log tells more, and no row of a job has changed. */
   reported(): void {
     this.#parts.notifyReaders();
   }

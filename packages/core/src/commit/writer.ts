@@ -1,4 +1,5 @@
 import { WaybillError } from '../errors.ts';
+import { queueKept, queueLimited, queuePaused } from '../events/told.ts';
 import type { Transition } from '../job/evolve.ts';
 import type { Job } from '../job/job.ts';
 import { withReminder } from '../job/next-at.ts';
@@ -8,7 +9,7 @@ import type { ApplyAnswer, Change, Expectation } from '../store/apply.ts';
 import type { FireAnswer, FireRequest } from '../store/crons.ts';
 import type { InsertAnswer, InsertGroup, NewJob } from '../store/insert.ts';
 import type { DueAnswer, DueQuery, JobKey } from '../store/query.ts';
-import type { QueueInfo } from '../store/queues.ts';
+import type { QueueInfo, QueueKeep } from '../store/queues.ts';
 import type { Store } from '../store/store.ts';
 import type { Transaction } from '../store/transaction.ts';
 import { storeWithin } from '../store/within.ts';
@@ -137,13 +138,19 @@ export class Writer {
 
   async fire({ job, ...request }: FireRequest): Promise<FireAnswer> {
     const answer = await this.#store.crons.fire(job ? { ...request, job: this.#reminded(job) } : request);
-    if (answer.status === 'fired') this.#followUp.rows([...answer.jobs, ...answer.admitted]);
+    if (answer.status === 'fired') {
+      this.#followUp.rows([...answer.jobs, ...answer.admitted]);
+      this.#followUp.reported();
+    }
     return answer;
   }
 
   async move({ jobs, ...request }: MoveRequest): Promise<MoveAnswer> {
     const answer = await this.#store.workflows.move({ ...request, jobs: jobs.map((job) => this.#reminded(job)) });
-    if (answer.status === 'moved') this.#followUp.rows([...answer.jobs, ...answer.admitted]);
+    if (answer.status === 'moved') {
+      this.#followUp.rows([...answer.jobs, ...answer.admitted]);
+      this.#followUp.reported();
+    }
     return answer;
   }
 
@@ -158,14 +165,26 @@ export class Writer {
     this.#followUp.rows(admitted);
   }
 
-  async setPaused(tenant: string, queue: string, paused: boolean): Promise<QueueInfo> {
-    const info = await this.#store.queues.setPaused(tenant, queue, paused);
+  async setPaused(tenant: string, queue: string, paused: boolean, by?: string): Promise<QueueInfo> {
+    const told = queuePaused(queue, paused, { tenant, at: this.#store.clock.now(), by });
+    const info = await this.#store.queues.setPaused(tenant, queue, paused, told);
     if (!paused) this.#followUp.opened(tenant, queue);
+    this.#followUp.reported();
     return info;
   }
 
-  setQueueLimit(tenant: string, queue: string, limit: LimitRule | null): Promise<QueueInfo> {
-    return this.#store.queues.setLimit(tenant, queue, limit);
+  async setQueueLimit(tenant: string, queue: string, limit: LimitRule | null): Promise<QueueInfo> {
+    const told = queueLimited(queue, limit, { tenant, at: this.#store.clock.now() });
+    const info = await this.#store.queues.setLimit(tenant, queue, limit, told);
+    this.#followUp.reported();
+    return info;
+  }
+
+  async setKeep(tenant: string, queue: string, keep: QueueKeep): Promise<QueueInfo> {
+    const told = queueKept(queue, keep, { tenant, at: this.#store.clock.now() });
+    const info = await this.#store.queues.setKeep(tenant, queue, keep, told);
+    this.#followUp.reported();
+    return info;
   }
 
   async idle(): Promise<void> {

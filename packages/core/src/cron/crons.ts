@@ -1,6 +1,7 @@
 import { Fields, isObject } from '../check.ts';
 import { checkPlain } from '../enqueue/envelope.ts';
 import { invalidField, WaybillError } from '../errors.ts';
+import { cronChanged } from '../events/told.ts';
 import type { JsonObject } from '../json.ts';
 import { type CronRecord, MISFIRE_POLICIES, OVERLAP_POLICIES } from '../store/crons.ts';
 import type { Store } from '../store/store.ts';
@@ -19,8 +20,8 @@ export function crons(store: Store, onChanged: (nextAt: number | null) => void):
     return cron;
   };
 
-  async function put(cron: CronRecord): Promise<CronRecord> {
-    const stored = await store.crons.put(cron);
+  async function put(cron: CronRecord, fact: 'registered' | 'enabled' | 'disabled'): Promise<CronRecord> {
+    const stored = await store.crons.put(cron, cronChanged(fact, cron, store.clock.now()));
     onChanged(stored.nextAt);
     return stored;
   }
@@ -30,7 +31,7 @@ export function crons(store: Store, onChanged: (nextAt: number | null) => void):
       const now = store.clock.now();
       const cron = checkCron(request, tenant, now);
       const before = await store.crons.get(tenant, cron.name);
-      return put({ ...cron, version: (before?.version ?? 0) + 1 });
+      return put({ ...cron, version: (before?.version ?? 0) + 1 }, 'registered');
     },
     get: (name, { tenant = '' } = {}) => mustGet(tenant, name),
     list: ({ tenant = '' } = {}) => store.crons.list(tenant),
@@ -38,11 +39,13 @@ export function crons(store: Store, onChanged: (nextAt: number | null) => void):
       const cron = await mustGet(tenant, name);
       if (cron.enabled === enabled) return cron;
       const nextAt = enabled ? nextTick(cron, store.clock.now()) : null;
-      return put({ ...cron, enabled, nextAt, version: cron.version + 1 });
+      return put({ ...cron, enabled, nextAt, version: cron.version + 1 }, enabled ? 'enabled' : 'disabled');
     },
     remove: async (name, { tenant = '' } = {}) => {
-      const removed = await store.crons.remove(tenant, name);
+      const cron = await mustGet(tenant, name);
+      const removed = await store.crons.remove(tenant, name, cronChanged('removed', cron, store.clock.now()));
       if (removed === null) throw notFound(name);
+      onChanged(null);
       return removed;
     },
   };

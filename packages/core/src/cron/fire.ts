@@ -1,6 +1,7 @@
 import { changeOf, seen } from '../commit/row-change.ts';
 import type { Writer } from '../commit/writer.ts';
 import { WaybillError } from '../errors.ts';
+import { cronSkipped, cronTriggered } from '../events/told.ts';
 import { isFinished } from '../job/job.ts';
 import { transition } from '../job/transition.ts';
 import type { CronRecord } from '../store/crons.ts';
@@ -28,11 +29,17 @@ export type MakeTick = (cron: CronRecord, tick: number) => NewJob;
  */
 export async function fire(parts: FireParts, cron: CronRecord, make: MakeTick): Promise<void> {
   const { store, writer } = parts;
-  const { tick, nextAt, isSkipped } = plan(cron, store.clock.now());
-  const job = isSkipped || !(await mayRun(parts, cron)) ? undefined : make(cron, tick);
+  const now = store.clock.now();
+  const { tick, nextAt, isSkipped } = plan(cron, now);
   const { tenant, name, version } = cron;
-  const expected = { version, nextAt: cron.nextAt! };
-  await writer.fire({ tenant, name, expected, nextAt, tick, ...(job && { job }) });
+  const move = { tenant, name, expected: { version, nextAt: cron.nextAt! }, nextAt, tick };
+  if (isSkipped || !(await mayRun(parts, cron))) {
+    const reason = isSkipped ? 'misfire' : 'overlap_prevention';
+    await writer.fire({ ...move, told: cronSkipped(cron, reason, tick, now) });
+    return;
+  }
+  const job = make(cron, tick);
+  await writer.fire({ ...move, job, told: cronTriggered(cron, job.job, tick, now) });
 }
 
 interface Plan {

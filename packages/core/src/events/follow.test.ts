@@ -77,6 +77,6 @@ test('a follower is told, before it goes on, that events were pruned behind its 
   const kept = await enqueue();
   // The page that was read before is read to its end; whoever begins now finds the gap.
   for (let count = 0; count < 2; count += 1) told.push((await follower.next()).value.jobId);
-  for (const { jobId } of await take(waybill.events.follow({ after, signal, onMissed }), 1)) told.push(jobId);
+  for (const { jobId } of await take(waybill.events.follow({ after, signal, onMissed }), 1)) told.push(jobId!);
   expect(told).toEqual([seen, lost, kept, 'missed', kept]);
 });

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts';
+import { SUBJECT_EVENT_TYPES, type SubjectEvent, type SubjectEventType } from './subject-event.ts';
 
-/** Facts in the words of the Open Job Spec where it has one. All but the last are of the lifecycle and by the server. */
+/** Facts in the words of the Open Job Spec where it has one. All but the last two are of the lifecycle. */
 export const JOB_EVENT_TYPES = [
   'job.enqueued',
   'job.scheduled',
@@ -18,12 +19,13 @@ export const JOB_EVENT_TYPES = [
   'job.replayed',
   'job.maintenance_failed',
   'job.progress',
+  'job.heartbeat',
 ] as const;
 
 export type JobEventType = (typeof JOB_EVENT_TYPES)[number];
 
 /** The events that end a job; exactly one is written per end. */
-export const TERMINAL_EVENT_TYPES: ReadonlySet<JobEventType> = new Set([
+export const TERMINAL_EVENT_TYPES: ReadonlySet<EventType> = new Set([
   'job.completed',
   'job.cancelled',
   'job.discarded',
@@ -45,9 +47,17 @@ export interface JobEvent {
   sequence: number;
   at: number;
   data: JsonObject;
+  subject?: never;
 }
 
+/** Whatever the log tells. */
+export type LogEvent = JobEvent | SubjectEvent;
+export type EventType = JobEventType | SubjectEventType;
+
+/** All that the engine tells of; kinds of records add their own. */
+export const EVENT_TYPES = [...JOB_EVENT_TYPES, ...SUBJECT_EVENT_TYPES] as const;
+
+export const isJobEvent = <E extends LogEvent>(event: E): event is E & JobEvent => event.subject === undefined;
+
 /** An event as read from the log: `cursor` continues right behind it. */
-export interface LoggedEvent extends JobEvent {
-  cursor: string;
-}
+export type LoggedEvent = LogEvent & { cursor: string };

@@ -1,4 +1,4 @@
-import type { JobEvent } from '../events/job-event.ts';
+import type { LogEvent } from '../events/job-event.ts';
 import type { Job } from '../job/job.ts';
 
 /**
@@ -20,7 +20,7 @@ export interface Change {
   expect: Expectation;
   /** The row as it shall be. Identity, creation time and `spec` never change and need not be written. */
   job: Job;
-  events: readonly JobEvent[];
+  events: readonly LogEvent[];
   /**
    * `release`: the job gives its limit slot back, and the next parked job of the key is admitted.
    * `request`: the job is available again and wants a slot; it gets one if there is one, and stays parked if not. A

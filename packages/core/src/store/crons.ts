@@ -1,3 +1,4 @@
+import type { Told } from '../events/subject-event.ts';
 import type { JsonObject } from '../json.ts';
 import type { NewJob, Stored } from './insert.ts';
 
@@ -44,6 +45,8 @@ export interface FireRequest {
   tick: number;
   /** Absent: the tick is passed over. */
   job?: NewJob;
+  /** Told with the move, unless another job kept this one out. */
+  told?: Told;
 }
 
 /** `fired` without a job: the tick was passed over, or another job kept its job out. `lost`: another call was faster. */
@@ -51,12 +54,12 @@ export type FireAnswer = ({ status: 'fired' } & Stored) | { status: 'lost' };
 
 export interface CronStore {
   /** Creates or replaces by name; a replaced one keeps its creation time and its counts. */
-  put(cron: CronRecord): Promise<CronRecord>;
+  put(cron: CronRecord, told?: Told): Promise<CronRecord>;
   get(tenant: string, name: string): Promise<CronRecord | null>;
   /** By name. */
   list(tenant: string): Promise<CronRecord[]>;
   /** Answers what was removed; null when there was nothing. */
-  remove(tenant: string, name: string): Promise<CronRecord | null>;
+  remove(tenant: string, name: string, told?: Told): Promise<CronRecord | null>;
   /** Moves the cron on and inserts the tick's job in one transaction. */
   fire(request: FireRequest): Promise<FireAnswer>;
 }

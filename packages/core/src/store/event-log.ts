@@ -1,4 +1,5 @@
-import type { JobEventType, LoggedEvent } from '../events/job-event.ts';
+import type { EventType, LoggedEvent } from '../events/job-event.ts';
+import type { Told } from '../events/subject-event.ts';
 
 /** Said where all tenants are meant; an absent tenant never means them. */
 export const ALL_TENANTS = '*';
@@ -7,8 +8,10 @@ export const ALL_TENANTS = '*';
 export interface EventFilter {
   /** Or `ALL_TENANTS`. */
   tenant: string;
-  types?: readonly JobEventType[];
+  types?: readonly EventType[];
+  /** Events of their jobs and of the queues themselves. */
   queues?: readonly string[];
+  /** Events of these jobs, and what else their changes tell. */
   jobIds?: readonly string[];
 }
 
@@ -38,12 +41,14 @@ export interface EventPage {
 }
 
 /**
- * The log of everything that happened, written in the transaction of the change. Ordered and gap-free per job and
- * source, each event once; between jobs roughly by time. Whoever reads the log after a call has answered finds the
+ * The log of everything that happened, written in the transaction of the change. Ordered and gap-free per subject (a
+ * job, a queue, a cron, ..) and source, each event once; between subjects roughly by time. Whoever reads the log after a call has answered finds the
  * call's events in it, at most `capabilities.eventLagMs` later.
  */
 export interface EventLog {
   read(query: EventQuery): Promise<EventPage>;
   /** A cursor behind the newest event. */
   end(): Promise<string>;
+  /** Facts that are about no change of a row. */
+  tell(told: readonly Told[]): Promise<void>;
 }

@@ -1,4 +1,5 @@
-import type { JobEvent } from '../events/job-event.ts';
+import type { LogEvent } from '../events/job-event.ts';
+import { kindOf } from '../events/subject-event.ts';
 import { type Job, lastError } from '../job/job.ts';
 import { ALL_TENANTS, type EventFilter } from './event-log.ts';
 import type { JobFilter } from './query.ts';
@@ -22,9 +23,13 @@ export function jobMatches(job: Job, filter: JobFilter): boolean {
 }
 
 /** What an EventFilter means. */
-export function eventMatches(event: JobEvent, { tenant, types, queues, jobIds }: EventFilter): boolean {
+export function eventMatches(event: LogEvent, { tenant, types, queues, jobIds }: EventFilter): boolean {
   if (tenant !== ALL_TENANTS && event.tenant !== tenant) return false;
   if (types && !types.includes(event.type)) return false;
-  if (queues && !queues.includes(event.queue)) return false;
-  return !jobIds || jobIds.includes(event.jobId);
+  if (queues && !queues.includes(queueOf(event) ?? '')) return false;
+  return !jobIds || (event.jobId !== undefined && jobIds.includes(event.jobId));
 }
+
+/** The queue of the job that an event is about, or the queue itself. */
+export const queueOf = ({ type, queue, subject }: LogEvent): string | undefined =>
+  kindOf(type) === 'queue' ? subject : queue;

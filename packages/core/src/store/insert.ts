@@ -1,13 +1,13 @@
-import type { JobEvent } from '../events/job-event.ts';
+import type { LogEvent } from '../events/job-event.ts';
 import type { Job } from '../job/job.ts';
 import type { LimitRule } from '../limits/limit.ts';
 import type { Change } from './apply.ts';
 import type { WorkflowRecord } from './workflow-record.ts';
 
-/** A row as it enters the store, with the events that tell of it. */
+/** A row as it enters the store, with the events that tell of it: its own first. */
 export interface NewJob {
   job: Job;
-  events: readonly JobEvent[];
+  events: readonly LogEvent[];
   /** Becomes the rule of the job's limit key, when it differs from the one that is set. */
   limit?: LimitRule;
   unique?: UniqueClaim;

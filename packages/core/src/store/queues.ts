@@ -1,4 +1,5 @@
-import type { JobEventType } from '../events/job-event.ts';
+import type { EventType } from '../events/job-event.ts';
+import type { Told } from '../events/subject-event.ts';
 import type { LimitRule } from '../limits/limit.ts';
 
 /**
@@ -10,7 +11,7 @@ export const QUEUE_KEEPS = ['all', 'none'] as const;
 export type QueueKeep = (typeof QUEUE_KEEPS)[number];
 
 /** The events of an ordinary life, which a queue that keeps nothing does not write. */
-const FORGOTTEN: ReadonlySet<JobEventType> = new Set([
+const FORGOTTEN: ReadonlySet<EventType> = new Set([
   'job.enqueued',
   'job.scheduled',
   'job.pending',
@@ -18,7 +19,7 @@ const FORGOTTEN: ReadonlySet<JobEventType> = new Set([
   'job.completed',
 ]);
 
-export const isForgotten = (type: JobEventType): boolean => FORGOTTEN.has(type);
+export const isForgotten = (type: EventType): boolean => FORGOTTEN.has(type);
 
 /** A queue exists once it was paused, limited or has had a job. */
 export interface QueueInfo {
@@ -45,14 +46,15 @@ export interface QueueStats extends QueueInfo {
   oldestAt: number | null;
 }
 
+/** Each change tells what it is told, in the same transaction, where it changes something. */
 export interface QueueStore {
   list(tenant: string): Promise<QueueInfo[]>;
   /** Null when the queue was never heard of. */
   stats(tenant: string, name: string, bound: { atMost: number }): Promise<QueueStats | null>;
   /** A paused queue takes jobs and gives none to claims that begin after this answered; running jobs go on. */
-  setPaused(tenant: string, name: string, paused: boolean): Promise<QueueInfo>;
+  setPaused(tenant: string, name: string, paused: boolean, told?: Told): Promise<QueueInfo>;
   /** Holds for claims that begin after this answered; null takes the limit away. */
-  setLimit(tenant: string, name: string, limit: LimitRule | null): Promise<QueueInfo>;
+  setLimit(tenant: string, name: string, limit: LimitRule | null, told?: Told): Promise<QueueInfo>;
   /** For what happens after this answered; what is there already stays. */
-  setKeep(tenant: string, name: string, keep: QueueKeep): Promise<QueueInfo>;
+  setKeep(tenant: string, name: string, keep: QueueKeep, told?: Told): Promise<QueueInfo>;
 }

@@ -1,6 +1,7 @@
 import { checkJson, checkPrintable, isObject } from '../check.ts';
 import type { Clock } from '../clock.ts';
 import { invalidField, WaybillError } from '../errors.ts';
+import { kindOf, type Told } from '../events/subject-event.ts';
 import type { JsonObject } from '../json.ts';
 import {
   MAX_RECORD_BYTES,
@@ -23,6 +24,8 @@ export interface RowPut extends RecordKey {
   json: string;
   expected: number;
   expiresAt: number | null;
+  /** Told where the row is stored, in the same transaction. */
+  told: Told | null;
 }
 
 export type RowPutAnswer = { status: 'stored'; row: RecordRow } | { status: 'conflict'; row: RecordRow | null };
@@ -53,7 +56,7 @@ export interface RecordTable {
   get(keys: readonly RecordKey[], now: number): Promise<(RecordRow | null)[]>;
   put(requests: readonly RowPut[], now: number): Promise<RowPutAnswer[]>;
   list(query: RowQuery): Promise<RowPage>;
-  remove(key: RecordKey, expected: number | null, now: number): Promise<RemoveAnswer>;
+  remove(key: RecordKey, expected: number | null, told: Told | null, now: number): Promise<RemoveAnswer>;
 }
 
 /**
@@ -92,10 +95,11 @@ export function recordStore(table: RecordTable, clock: Clock): RecordStore {
       const { read, unreadable } = readEach(rows, readRow, keyOf);
       return { items: read, unreadable, ...(last !== null && { cursor: writeCursor(last) }) };
     },
-    remove: async (key, expected) => {
+    remove: async (key, expected, told) => {
       checkKey(key);
       if (expected !== undefined) checkVersion(expected);
-      return table.remove(keyOf(key), expected ?? null, clock.now());
+      if (told) checkTold(key, told);
+      return table.remove(keyOf(key), expected ?? null, told ?? null, clock.now());
     },
   };
 }
@@ -124,14 +128,22 @@ function checkVersion(expected: number): void {
   throw invalidField('expected', `must be a version or 0, not ${expected}.`);
 }
 
-function checkPut({ value, expected, expiresAt = null, ...key }: PutRecord, now: number): RowPut {
+/** Whoever reads an event of a record must be able to find the record by it. */
+function checkTold({ tenant, kind, id }: RecordKey, told: Told): void {
+  if (told.tenant === tenant && told.subject === id && kindOf(told.type) === kind) return;
+  throw invalidField('told', `must be a '${kind}.' event of the record it comes with, not ${told.type}.`);
+}
+
+function checkPut({ value, expected, expiresAt = null, told, ...key }: PutRecord, now: number): RowPut {
   checkKey(key);
   checkVersion(expected);
+  if (told) checkTold(key, told);
   if (expiresAt !== null && !Number.isSafeInteger(expiresAt)) {
     throw invalidField('expiresAt', `must be whole milliseconds since the epoch, not ${expiresAt}.`);
   }
   // A row that expired long ago could be removed at once, and its version with it.
-  return { ...keyOf(key), json: jsonOf(key, value), expected, expiresAt: expiresAt && Math.max(expiresAt, now) };
+  const until = expiresAt && Math.max(expiresAt, now);
+  return { ...keyOf(key), json: jsonOf(key, value), expected, expiresAt: until, told: told ?? null };
 }
 
 function jsonOf({ kind, id }: RecordKey, value: JsonObject): string {

@@ -1,3 +1,4 @@
+import type { Told } from '../events/subject-event.ts';
 import type { JsonObject } from '../json.ts';
 import type { Page } from './query.ts';
 
@@ -39,6 +40,8 @@ export interface PutRecord extends RecordKey {
   expected: number;
   /** A moment that has passed counts as now. @defaultValue null */
   expiresAt?: number | null;
+  /** Told with the change; of the record's tenant, and with its id as the subject. */
+  told?: Told;
 }
 
 export type PutAnswer =
@@ -80,5 +83,5 @@ export interface RecordStore {
   /** By id in the order of its bytes in UTF-8. */
   list(query: RecordQuery): Promise<RecordPage>;
   /** Whatever its version, unless one is expected. */
-  remove(key: RecordKey, expected?: number): Promise<RemoveAnswer>;
+  remove(key: RecordKey, expected?: number, told?: Told): Promise<RemoveAnswer>;
 }

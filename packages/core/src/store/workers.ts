@@ -1,3 +1,5 @@
+import type { Told } from '../events/subject-event.ts';
+
 export const WORKER_DIRECTIVES = ['running', 'quiet', 'terminate'] as const;
 
 /** What the server tells a worker to do: go on, take no new jobs, or finish and end. */
@@ -8,6 +10,8 @@ export interface WorkerBeat {
   id: string;
   activeJobs: number;
   now: number;
+  /** Told when the worker was not known before. */
+  told?: Told;
 }
 
 export interface WorkerInfo {
@@ -23,7 +27,7 @@ export interface WorkerInfo {
 export interface WorkerStore {
   /** Notes that the worker lives and answers what it was told to do. */
   beat(beat: WorkerBeat): Promise<WorkerDirective>;
-  /** Null when no such worker was ever seen. */
-  direct(tenant: string, id: string, directive: WorkerDirective): Promise<WorkerInfo | null>;
+  /** Null when no such worker was ever seen. Tells only what changes something. */
+  direct(tenant: string, id: string, directive: WorkerDirective, told?: Told): Promise<WorkerInfo | null>;
   list(tenant: string): Promise<WorkerInfo[]>;
 }

@@ -1,3 +1,4 @@
+import type { Told } from '../events/subject-event.ts';
 import type { Job, JobState } from '../job/job.ts';
 import type { Json } from '../json.ts';
 import type { NewJob, Stored } from './insert.ts';
@@ -24,6 +25,7 @@ export interface MoveRequest {
   now: number;
   /** Inserted with the move, or not at all. */
   jobs: readonly NewJob[];
+  told?: Told;
 }
 
 /** The jobs that were stored: one that is there already keeps no other out. `lost`: the workflow is not in `from`. */

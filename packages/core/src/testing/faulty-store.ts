@@ -62,6 +62,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
     events: {
       read: faulty('events.read', (query) => events.read(query)),
       end: faulty('events.end', () => events.end()),
+      tell: faulty('events.tell', (told) => events.tell(told)),
     },
     reports: {
       add: faulty('reports.add', (requests) => reports.add(requests)),
@@ -70,9 +71,11 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
     queues: {
       list: faulty('queues.list', (tenant) => queues.list(tenant)),
       stats: faulty('queues.stats', (tenant, name, bound) => queues.stats(tenant, name, bound)),
-      setPaused: faulty('queues.setPaused', (tenant, name, paused) => queues.setPaused(tenant, name, paused)),
-      setLimit: faulty('queues.setLimit', (tenant, name, limit) => queues.setLimit(tenant, name, limit)),
-      setKeep: faulty('queues.setKeep', (tenant, name, keep) => queues.setKeep(tenant, name, keep)),
+      setPaused: faulty('queues.setPaused', (tenant, name, paused, told) =>
+        queues.setPaused(tenant, name, paused, told),
+      ),
+      setLimit: faulty('queues.setLimit', (tenant, name, limit, told) => queues.setLimit(tenant, name, limit, told)),
+      setKeep: faulty('queues.setKeep', (tenant, name, keep, told) => queues.setKeep(tenant, name, keep, told)),
     },
     limits: {
       set: faulty('limits.set', (tenant, key, rule, now) => limits.set(tenant, key, rule, now)),
@@ -88,15 +91,15 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       move: faulty('workflows.move', (request) => workflows.move(request)),
     },
     crons: {
-      put: faulty('crons.put', (cron) => crons.put(cron)),
+      put: faulty('crons.put', (cron, told) => crons.put(cron, told)),
       get: faulty('crons.get', (tenant, name) => crons.get(tenant, name)),
       list: faulty('crons.list', (tenant) => crons.list(tenant)),
-      remove: faulty('crons.remove', (tenant, name) => crons.remove(tenant, name)),
+      remove: faulty('crons.remove', (tenant, name, told) => crons.remove(tenant, name, told)),
       fire: faulty('crons.fire', (request) => crons.fire(request)),
     },
     workers: {
       beat: faulty('workers.beat', (beat) => workers.beat(beat)),
-      direct: faulty('workers.direct', (tenant, id, directive) => workers.direct(tenant, id, directive)),
+      direct: faulty('workers.direct', (tenant, id, directive, told) => workers.direct(tenant, id, directive, told)),
       list: faulty('workers.list', (tenant) => workers.list(tenant)),
     },
     records: {

@@ -22,6 +22,7 @@ import { testQueues } from './store/queues.ts';
 import { testRates } from './store/rates.ts';
 import { testRecords } from './store/records.ts';
 import { testReports } from './store/reports.ts';
+import { testSubjectEvents } from './store/subject-events.ts';
 import { testTenants } from './store/tenants.ts';
 import { testUnique } from './store/unique.ts';
 import { testWake } from './store/wake.ts';
@@ -56,6 +57,7 @@ const PARTS = [
   testWorkers,
   testRecords,
   testLocks,
+  testSubjectEvents,
   testTenants,
   testWake,
 ];

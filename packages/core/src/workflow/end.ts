@@ -1,4 +1,6 @@
 import type { Writer } from '../commit/writer.ts';
+import { workflowCompleted, workflowFailed } from '../events/told.ts';
+import type { Job } from '../job/job.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
@@ -28,7 +30,19 @@ export async function endOf({ store, writer, make }: AdvanceParts, record: Workf
   const failures = await store.count({ tenant, workflowId: id, states: ['discarded', 'cancelled'] }, { atMost: 1 });
   const to = failures > 0 ? 'failed' : 'completed';
   const jobs = await callbackJobs(store, record, to, make);
-  await writer.move({ tenant, id, from: 'running', to, now: store.clock.now(), jobs });
+  const now = store.clock.now();
+  const told =
+    to === 'completed' ? workflowCompleted(record, now) : workflowFailed(record, await failedNode(store, record), now);
+  await writer.move({ tenant, id, from: 'running', to, now, jobs, told });
+}
+
+/** One that failed by itself, or else one that was cancelled. */
+async function failedNode(store: Store, { tenant, id: workflowId }: WorkflowRecord): Promise<Job | undefined> {
+  for (const state of ['discarded', 'cancelled'] as const) {
+    const { items } = await store.list({ filter: { tenant, workflowId, states: [state] }, limit: 1 });
+    if (items[0]) return items[0];
+  }
+  return undefined;
 }
 
 async function callbackJobs(

@@ -4,6 +4,7 @@ import type { Writer } from '../commit/writer.ts';
 import type { Enqueuer } from '../enqueue/enqueue.ts';
 import { checkPlain } from '../enqueue/envelope.ts';
 import { invalidField, WaybillError } from '../errors.ts';
+import { workflowMoved, workflowStarted } from '../events/told.ts';
 import { newJobId } from '../job/id.ts';
 import type { Job, JobState } from '../job/job.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -64,7 +65,7 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
       ...{ tenant, id, type: shape.type, name: shape.name, state: 'running', failurePolicy: shape.failurePolicy },
       ...{ callbacks: shape.callbacks as unknown as JsonObject, total: nodes.length, createdAt: now, finishedAt: null },
     };
-    await insert({ ...planted, workflow: { create: record } }, transaction);
+    await insert({ ...planted, jobs: withStart(record, planted.jobs), workflow: { create: record } }, transaction);
     return { ...record, completed: 0, failed: 0, cancelled: 0 };
   }
 
@@ -122,8 +123,11 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
     }));
   }
 
-  async function move({ tenant, id }: WorkflowRecord, from: WorkflowState, to: WorkflowState): Promise<boolean> {
-    const answer = await writer.move({ tenant, id, from, to, now: store.clock.now(), jobs: [] });
+  async function move(record: WorkflowRecord, from: WorkflowState, to: 'cancelled' | 'running'): Promise<boolean> {
+    const { tenant, id } = record;
+    const now = store.clock.now();
+    const told = workflowMoved(to === 'running' ? 'resumed' : to, record, now);
+    const answer = await writer.move({ tenant, id, from, to, now, jobs: [], told });
     return answer.status === 'moved';
   }
 
@@ -171,6 +175,11 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
     cancel: (id, { tenant = '' } = {}) => cancel(id, tenant),
     resume: (id, { tenant = '' } = {}) => resume(id, tenant),
   };
+}
+
+/** Its start is told with the first job, so that a workflow without jobs is never told of. */
+function withStart(record: WorkflowRecord, [first, ...others]: readonly NewJob[]): NewJob[] {
+  return first ? [{ ...first, events: [...first.events, workflowStarted(record, first.job)] }, ...others] : [];
 }
 
 /** Names the part of the workflow in the refusal of its field. */

@@ -1,5 +1,5 @@
 import { progressToWire, toRfc3339 } from '@waybill/client';
-import { type Fields, type JobEventType, type LoggedEvent, type ReportCall, WaybillError } from '@waybill/core';
+import { type EventType, type Fields, type LoggedEvent, type ReportCall, WaybillError } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
 import type { App, Ctx } from '../http/env.ts';
@@ -38,7 +38,7 @@ export function progressRoutes(app: App, surface: Surface): void {
     const id = pathId(c);
     new Query(c, []);
     await jobs.get(id);
-    const types: JobEventType[] = ['job.progress', ...(Object.keys(ENDS) as JobEventType[])];
+    const types: EventType[] = ['job.progress', ...(Object.keys(ENDS) as EventType[])];
     const after = c.req.header('Last-Event-ID');
     const reading = { ...(after && { after }), filter: { tenant: '', jobIds: [id], types } };
     return streamEvents(c, reading, surface, { text: progressText, isLast: ({ type }) => type in ENDS });
@@ -46,7 +46,7 @@ export function progressRoutes(app: App, surface: Surface): void {
 }
 
 /** Under which name the specification announces each end. */
-const ENDS: Partial<Record<JobEventType, string>> = {
+const ENDS: Partial<Record<EventType, string>> = {
   'job.completed': 'completed',
   'job.cancelled': 'cancelled',
   'job.discarded': 'failed',

@@ -66,7 +66,8 @@ test('a follower is told, before it goes on, that events were pruned behind its 
   const { job } = await client.jobs.enqueue(JOB);
   const told: string[] = [];
   const onMissed = () => told.push('missed');
-  for (const { jobId } of await take(client.events.follow({ after, signal: endless(), onMissed }), 1)) told.push(jobId);
+  for (const { jobId } of await take(client.events.follow({ after, signal: endless(), onMissed }), 1))
+    told.push(jobId!);
   expect(told).toEqual(['missed', job.id]);
 });
 

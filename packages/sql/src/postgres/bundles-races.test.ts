@@ -106,7 +106,11 @@ test('the last runs of bundles end at the same time without a deadlock, and the 
 async function countTerminalEvents(store: Store): Promise<number> {
   let count = 0;
   for (let after: string | undefined; ; ) {
-    const page = await store.events.read({ filter: { tenant: '*' }, limit: 1_000, ...(after !== undefined && { after }) });
+    const page = await store.events.read({
+      filter: { tenant: '*' },
+      limit: 1_000,
+      ...(after !== undefined && { after }),
+    });
     count += page.events.filter(({ type }) => TERMINAL_EVENT_TYPES.has(type)).length;
     if (page.atEnd) return count;
     after = page.cursor;

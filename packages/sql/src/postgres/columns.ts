@@ -1,5 +1,5 @@
 // What a flush passes to the functions of the migrations, column by column and in the order of their parameters.
-import { type Change, isFinished, isForgotten, type Job, type JobEvent, type NewJob, rankOf } from '@waybill/core';
+import { type Change, isFinished, isForgotten, type Job, type LogEvent, type NewJob, rankOf } from '@waybill/core';
 import { encodeEvent, encodeEvents, encodeRuns, newestAt } from '../event-codec.ts';
 import { jsonLines, plainArray, plainColumn, sharedPlain, sharedText, textArray, textColumn } from './arrays.ts';
 import { errorCodeCell, errorsCell, errorTypeCell, resultCell, stateCode } from './rows.ts';
@@ -110,14 +110,14 @@ export function insertOneParameters({ job, events }: NewJob, isNewQueue: boolean
  * a queue that forgets leaves them out, their number and their list; and whether the one list there is counts the jobs
  * of the flush, one event for each, instead of naming them.
  */
-function eventCells(told: readonly { job: Job; events: readonly JobEvent[] }[]): Parameter[] {
+function eventCells(told: readonly { job: Job; events: readonly LogEvent[] }[]): Parameter[] {
   const events = told.flatMap((one) => one.events);
   const lists = listsOf(events);
   const isOneEach = lists.length === 1 && told.every((one) => one.events.length === 1);
   const runs = isOneEach && told.length > 1 ? encodeRuns(events) : null;
   return [
     newestAt(told),
-    textArray(lists.map(([first]) => first!.queue)),
+    textArray(lists.map(([first]) => first!.queue ?? '')),
     plainArray(lists.map(([first]) => isForgotten(first!.type))),
     plainArray(lists.map(({ length }) => length)),
     runs?.join(',') ?? jsonLines(lists, (list) => encodeEvents(list).join(',')),
@@ -125,14 +125,14 @@ function eventCells(told: readonly { job: Job; events: readonly JobEvent[] }[]):
   ];
 }
 
-function listsOf(events: readonly JobEvent[]): (readonly JobEvent[])[] {
+function listsOf(events: readonly LogEvent[]): (readonly LogEvent[])[] {
   const [first] = events;
   // Nearly always: then no key is made for each of them.
   if (first && events.every(({ queue, type }) => queue === first.queue && type === first.type)) return [events];
   return [...Map.groupBy(events, ({ queue, type }) => `${isForgotten(type)}${queue}`).values()];
 }
 
-const eventList = (events: readonly JobEvent[]): string | null =>
+const eventList = (events: readonly LogEvent[]): string | null =>
   events.length === 0 ? null : events.map(encodeEvent).join(',');
 
 /** Whether a change is the common end of a run, which needs no more than finish_v1 does. */

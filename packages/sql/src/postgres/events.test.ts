@@ -102,7 +102,10 @@ test('a cursor from before the database was restored says that some were missed,
   expect(page).toMatchObject({ missed: true, atEnd: true });
   expect(page.events).toHaveLength(3);
   expect(page.events.at(-1)!.jobId).toBe(job!.id);
-  expect(await after.events.read({ filter: { tenant: '*' }, after: page.cursor, limit: 10 })).toMatchObject({ events: [], missed: false });
+  expect(await after.events.read({ filter: { tenant: '*' }, after: page.cursor, limit: 10 })).toMatchObject({
+    events: [],
+    missed: false,
+  });
 });
 
 test.each([

@@ -19,6 +19,9 @@ const SEGMENTS_PER_SEARCH = 1024;
 export const eventLog = (base: Base): EventLog => ({
   read: (query) => readEvents(base, query),
   end: () => endOfLog(base),
+  tell: async () => {
+    throw new Error('Not yet.');
+  },
 });
 
 type StateCells = [store: string, now: string, wasPruned: boolean, isSetBack: boolean, adoptedSeq: number];

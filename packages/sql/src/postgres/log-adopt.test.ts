@@ -39,7 +39,11 @@ async function bench() {
 async function readAllEvents(store: Store, after?: string): Promise<{ events: LoggedEvent[]; cursor: string }> {
   const events: LoggedEvent[] = [];
   for (let cursor = after; ; ) {
-    const page = await store.events.read({ filter: { tenant: '*' }, ...(cursor !== undefined && { after: cursor }), limit: 100 });
+    const page = await store.events.read({
+      filter: { tenant: '*' },
+      ...(cursor !== undefined && { after: cursor }),
+      limit: 100,
+    });
     events.push(...page.events);
     cursor = page.cursor;
     if (page.atEnd) return { events, cursor };
@@ -108,7 +112,10 @@ test('B3: a log that is restored a second time is adopted as a whole', async () 
   expect(page).toMatchObject({ missed: true, atEnd: true });
   expect(page.events).toHaveLength(11);
   expect(page.events.at(-1)!.jobId).toBe(job!.id);
-  expect(await second.events.read({ filter: { tenant: '*' }, after: page.cursor, limit: 100 })).toMatchObject({ events: [], missed: false });
+  expect(await second.events.read({ filter: { tenant: '*' }, after: page.cursor, limit: 100 })).toMatchObject({
+    events: [],
+    missed: false,
+  });
 });
 
 test('B3: a restored log is pruned from its start, and only readers that had not seen the events hear of it', async () => {
@@ -131,7 +138,10 @@ test('B3: a restored log is pruned from its start, and only readers that had not
     events: [{ at: 101 }],
     missed: true,
   });
-  expect(await store.events.read({ filter: { tenant: '*' }, after: cursor, limit: 1 })).toMatchObject({ events: [], missed: false });
+  expect(await store.events.read({ filter: { tenant: '*' }, after: cursor, limit: 1 })).toMatchObject({
+    events: [],
+    missed: false,
+  });
   expect(await prune(1_000)).toMatchObject({ events: 100, more: false });
   expect((await readAllEvents(store)).events.map(({ jobId }) => jobId)).toEqual([job!.id]);
 });

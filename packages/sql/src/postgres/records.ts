@@ -21,7 +21,7 @@ export const recordTable = (base: Base): RecordTable => ({
     return answers;
   },
   list: (query) => listRecords(base, query),
-  remove: (key, expected, now) => removeRecord(base, key, expected, now),
+  remove: (key, expected, _told, now) => removeRecord(base, key, expected, now),
 });
 
 /** Parts of a key have no line ends; a tenant's name comes last, since nothing has checked it here. */

@@ -72,7 +72,9 @@ describe('the log in segments', () => {
     const { events } = await store.events.read({ filter: { tenant: '*' }, after: start, limit: 100 });
     const cursors = [start, ...events.map(({ cursor }) => cursor)];
     const missed = () =>
-      Promise.all(cursors.map(async (after) => (await store.events.read({ filter: { tenant: '*' }, after, limit: 1 })).missed));
+      Promise.all(
+        cursors.map(async (after) => (await store.events.read({ filter: { tenant: '*' }, after, limit: 1 })).missed),
+      );
     expect(await missed()).toEqual([false, false, false, false, false]);
     const old = { finishedBefore: 0, deadBefore: 0, eventsBefore: Date.now() * 2 };
     await store.prune({ ...old, limit: 2 });
@@ -84,7 +86,9 @@ describe('the log in segments', () => {
   it('refuses a cursor that it did not make', async () => {
     const store = await openStore({ path: ':memory:' });
     for (const after of ['', 'x', '1.', '-1', '1.2.3']) {
-      await expect(store.events.read({ filter: { tenant: '*' }, after, limit: 1 })).rejects.toMatchObject({ code: 'invalid_request' });
+      await expect(store.events.read({ filter: { tenant: '*' }, after, limit: 1 })).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
     }
   });
 });

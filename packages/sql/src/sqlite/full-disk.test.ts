@@ -27,7 +27,7 @@ const refusal = (path: string) => ({
 async function stored(store: Store): Promise<{ jobs: string[]; events: string[] }> {
   const { items } = await store.list({ filter: { tenant: '' }, limit: 100 });
   const { events } = await store.events.read({ filter: { tenant: '*' }, limit: 100 });
-  return { jobs: items.map(({ id }) => id).sort(), events: events.map(({ jobId }) => jobId).sort() };
+  return { jobs: items.map(({ id }) => id).sort(), events: events.map(({ jobId }) => jobId!).sort() };
 }
 
 const idsOf = (jobs: readonly Job[]): string[] => jobs.map(({ id }) => id).sort();

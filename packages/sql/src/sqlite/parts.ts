@@ -23,6 +23,9 @@ import type { ThreadLink } from './thread-link.ts';
 export const eventLog = (link: ThreadLink): EventLog => ({
   read: (query) => link.call('readEvents', query),
   end: () => link.call('endOfEvents', null),
+  tell: async () => {
+    throw new Error('Not yet.');
+  },
 });
 
 export const reportStore = (link: ThreadLink): ReportStore => ({
@@ -81,7 +84,7 @@ export const recordTable = (link: ThreadLink): RecordTable => ({
   get: (keys, now) => link.call('getRecords', { keys, now }),
   put: (requests, now) => link.call('putRecords', { requests, now }),
   list: (query) => link.call('listRecords', query),
-  remove: (key, expected, now) => link.call('removeRecord', { key, expected, now }),
+  remove: (key, expected, _told, now) => link.call('removeRecord', { key, expected, now }),
 });
 
 export const lockTable = (link: ThreadLink): LockTable => ({

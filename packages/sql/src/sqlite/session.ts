@@ -167,7 +167,8 @@ export class Session {
 
   #isKept(encoded: string): boolean {
     const [event] = decodeEvents(`[${encoded}]`);
-    return !(isForgotten(event!.type) && this.forgets(event!.tenant, event!.queue));
+    const { type, tenant, queue } = event!;
+    return !(isForgotten(type) && queue !== undefined && this.forgets(tenant, queue));
   }
 }
 

@@ -131,7 +131,7 @@ async function firstSeen(events: Events): Promise<string[]> {
   const filter = { types: ['job.enqueued', 'job.scheduled', 'job.pending'] as const };
   for (let after: string | undefined; ; ) {
     const page = await events.read({ filter, limit: PAGE, ...(after !== undefined && { after }) });
-    ids.push(...page.events.filter(({ sequence }) => sequence === 1).map(({ jobId }) => jobId));
+    ids.push(...page.events.flatMap(({ sequence, jobId }) => (sequence === 1 && jobId !== undefined ? [jobId] : [])));
     if (page.atEnd) return ids;
     after = page.cursor;
   }

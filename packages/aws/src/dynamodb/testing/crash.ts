@@ -57,9 +57,13 @@ export async function crashEverywhere<S>(local: ReturnType<typeof useLocalDynamo
 export async function checkLog(store: Store): Promise<void> {
   const seen = new Map<string, number[]>();
   for (let after: string | undefined; ; ) {
-    const page = await store.events.read({ filter: { tenant: '*' }, limit: 100, ...(after === undefined ? {} : { after }) });
+    const page = await store.events.read({
+      filter: { tenant: '*' },
+      limit: 100,
+      ...(after === undefined ? {} : { after }),
+    });
     const changes = page.events.filter(({ source }) => source === 'server');
-    for (const { jobId, sequence } of changes) seen.set(jobId, [...(seen.get(jobId) ?? []), sequence]);
+    for (const { jobId, sequence } of changes) seen.set(jobId!, [...(seen.get(jobId!) ?? []), sequence]);
     if (page.atEnd) break;
     after = page.cursor;
   }

@@ -1,13 +1,15 @@
+import type { Told } from '../../events/subject-event.ts';
 import type { CronRecord, FireAnswer, FireRequest } from '../crons.ts';
 import { storedBy } from '../insert.ts';
 import { insertGroup } from './insert.ts';
 import { keyOf, type MemoryState } from './state.ts';
 
-export function putCron(state: MemoryState, cron: CronRecord): CronRecord {
+export function putCron(state: MemoryState, cron: CronRecord, told?: Told): CronRecord {
   const key = keyOf(cron.tenant, cron.name);
   const before = state.crons.get(key);
   const stored = before ? { ...cron, ...historyOf(before), version: Math.max(cron.version, before.version + 1) } : cron;
   state.crons.set(key, stored);
+  if (told) state.tellOf(told);
   return stored;
 }
 
@@ -20,14 +22,15 @@ export const getCron = (state: MemoryState, tenant: string, name: string): CronR
 export const listCrons = (state: MemoryState, tenant: string): CronRecord[] =>
   [...state.crons.values()].filter((cron) => cron.tenant === tenant).sort((a, b) => (a.name < b.name ? -1 : 1));
 
-export function removeCron(state: MemoryState, tenant: string, name: string): CronRecord | null {
+export function removeCron(state: MemoryState, tenant: string, name: string, told?: Told): CronRecord | null {
   const cron = getCron(state, tenant, name);
+  if (cron && told) state.tellOf(told);
   state.crons.delete(keyOf(tenant, name));
   return cron;
 }
 
 export function fireCron(state: MemoryState, request: FireRequest): FireAnswer {
-  const { tenant, name, expected, nextAt, tick, job } = request;
+  const { tenant, name, expected, nextAt, tick, job, told } = request;
   const cron = getCron(state, tenant, name);
   if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt) return { status: 'lost' };
   const passedOver = { ...cron, nextAt, lastAt: tick };
@@ -36,5 +39,6 @@ export function fireCron(state: MemoryState, request: FireRequest): FireAnswer {
   const made = job !== undefined && state.get(tenant, job.job.id) !== undefined;
   const after = made ? { ...passedOver, lastJobId: job.job.id, runs: cron.runs + 1 } : passedOver;
   state.crons.set(keyOf(tenant, name), after);
+  if (told && (!job || answer?.status === 'inserted')) state.tellOf(told);
   return { status: 'fired', ...storedBy(answer ? [answer] : []) };
 }

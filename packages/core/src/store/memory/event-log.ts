@@ -1,4 +1,5 @@
 import { WaybillError } from '../../errors.ts';
+import type { Told } from '../../events/subject-event.ts';
 import type { EventPage, EventQuery } from '../event-log.ts';
 import { eventMatches } from '../filters.ts';
 import type { MemoryState } from './state.ts';
@@ -14,6 +15,10 @@ export function readEvents(state: MemoryState, { after, until, filter, limit }: 
   const missed = after !== undefined && state.prunedPosition > position;
   if (found.length > limit) return { events, cursor: events.at(-1)?.cursor ?? String(position), atEnd: false, missed };
   return { events, cursor: String(Math.max(position, last)), atEnd: true, missed };
+}
+
+export function tell(state: MemoryState, told: readonly Told[]): void {
+  for (const one of told) state.tellOf(one);
 }
 
 export const endOfLog = (state: MemoryState): string => String(state.lastPosition);

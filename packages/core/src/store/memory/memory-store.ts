@@ -8,7 +8,7 @@ import type { Store, StoreCapabilities } from '../store.ts';
 import { apply, extend } from './apply.ts';
 import { claim, claimById } from './claim.ts';
 import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
-import { endOfLog, readEvents } from './event-log.ts';
+import { endOfLog, readEvents, tell } from './event-log.ts';
 import { insert } from './insert.ts';
 import { releaseLock, takeLock } from './locks.ts';
 import { prune } from './prune.ts';
@@ -68,7 +68,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): St
     extend: verb(extend),
     due: verb(due),
     prune: verb(prune),
-    events: { read: verb(readEvents), end: verb(endOfLog) },
+    events: { read: verb(readEvents), end: verb(endOfLog), tell: verb(tell) },
     reports: { add: verb(addReports), get: verb(getProgress) },
     queues: {
       list: verb(listQueues),

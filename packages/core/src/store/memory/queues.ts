@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Told } from '../../events/subject-event.ts';
 import type { Job } from '../../job/job.ts';
 import { claimed, freeSlots, type LimitRule, nextAdmission } from '../../limits/limit.ts';
 import type { OpeningQuery } from '../claim.ts';
@@ -35,16 +37,22 @@ export function queueStats(
   };
 }
 
-export function setPaused(state: MemoryState, tenant: string, name: string, paused: boolean): QueueInfo {
-  return change(state, tenant, name, { paused }, paused);
+export function setPaused(state: MemoryState, tenant: string, name: string, paused: boolean, told?: Told): QueueInfo {
+  return change(state, tenant, name, { paused }, paused, told);
 }
 
-export function setQueueLimit(state: MemoryState, tenant: string, name: string, limit: LimitRule | null): QueueInfo {
-  return change(state, tenant, name, { limit }, limit !== null);
+export function setQueueLimit(
+  state: MemoryState,
+  tenant: string,
+  name: string,
+  limit: LimitRule | null,
+  told?: Told,
+): QueueInfo {
+  return change(state, tenant, name, { limit }, limit !== null, told);
 }
 
-export function setKeep(state: MemoryState, tenant: string, name: string, keep: QueueKeep): QueueInfo {
-  return change(state, tenant, name, { keep }, keep === 'none');
+export function setKeep(state: MemoryState, tenant: string, name: string, keep: QueueKeep, told?: Told): QueueInfo {
+  return change(state, tenant, name, { keep }, keep === 'none', told);
 }
 
 /** Undoing what was never done makes no queue. */
@@ -54,12 +62,14 @@ function change(
   name: string,
   patch: Partial<QueueInfo>,
   makesQueue: boolean,
+  told: Told | undefined,
 ): QueueInfo {
   const known = state.queues.get(keyOf(tenant, name));
   if (!known && !makesQueue) return { tenant, name, paused: false, keep: 'all', limit: null };
   const queue = known ?? state.queue(tenant, name);
   const info = { ...queue.info, ...patch };
   queue.window = windowUnder(info.limit, queue.info.limit, queue.window);
+  if (told && !isDeepStrictEqual(info, queue.info)) state.tellOf(told);
   queue.info = info;
   if (jobsOf(state, queue).some((job) => job.rank !== null)) state.noteWake(queue);
   return info;

@@ -1,3 +1,4 @@
+import type { Told } from '../../events/subject-event.ts';
 import {
   EXPIRED_KEPT_MS,
   isLive,
@@ -24,12 +25,13 @@ export const getRecords = (state: MemoryState, keys: readonly RecordKey[], now: 
   keys.map((key) => liveRow(state, key, now));
 
 export function putRecords(state: MemoryState, requests: readonly RowPut[], now: number): RowPutAnswer[] {
-  return requests.map(({ expected, ...request }) => {
+  return requests.map(({ expected, told, ...request }) => {
     const live = liveRow(state, request, now);
     if ((live?.version ?? 0) !== expected) return { status: 'conflict', row: live };
     const version = nextVersion(state.records.get(nameOf(request))?.version ?? 0, now);
     const row = { ...request, version, createdAt: live?.createdAt ?? now, updatedAt: now };
     state.records.set(nameOf(request), row);
+    if (told) state.tellOf(told);
     return { status: 'stored', row };
   });
 }
@@ -47,11 +49,18 @@ export function listRecords(state: MemoryState, { tenant, kind, prefix, after, l
   return { rows, last: found.length > limit ? rows.at(-1)!.id : null };
 }
 
-export function removeRecord(state: MemoryState, key: RecordKey, expected: number | null, now: number): RemoveAnswer {
+export function removeRecord(
+  state: MemoryState,
+  key: RecordKey,
+  expected: number | null,
+  told: Told | null,
+  now: number,
+): RemoveAnswer {
   const row = liveRow(state, key, now);
   if (row === null) return { status: 'absent' };
   if (expected !== null && row.version !== expected) return { status: 'conflict', version: row.version };
   state.records.set(nameOf(key), { ...row, json: null, expiresAt: now });
+  if (told) state.tellOf(told);
   return { status: 'removed' };
 }
 

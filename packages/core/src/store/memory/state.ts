@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import type { JobEvent } from '../../events/job-event.ts';
+import type { LogEvent } from '../../events/job-event.ts';
+import { countedAs, numbered, type Told } from '../../events/subject-event.ts';
 import { isFinished, type Job } from '../../job/job.ts';
 import type { Progress } from '../../job/progress.ts';
 import type { LimitRule } from '../../limits/limit.ts';
@@ -41,7 +42,7 @@ export class MemoryState {
   readonly clock: Clock;
   readonly jobs = new Map<string, Job>();
   /** In commit order; positions are never used again, so a cursor survives pruning. */
-  log: { position: number; event: JobEvent }[] = [];
+  log: { position: number; event: LogEvent }[] = [];
   /** In the order given, which is the order in which children see their parents. */
   edges: EdgeState[] = [];
   /** From a unique key to the id of its newest job. */
@@ -55,6 +56,8 @@ export class MemoryState {
   /** With those that have expired or were removed, for their versions. */
   readonly records = new Map<string, RecordState>();
   readonly locks = new Map<string, LockRow>();
+  /** How many events there were of what is not a job. */
+  readonly counts = new Map<string, number>();
   readonly listeners = new Set<WakeListener>();
   lastPosition = 0;
   /** The newest position that was ever pruned. */
@@ -92,7 +95,7 @@ export class MemoryState {
   }
 
   /** The one way in which a row changes: with its events, and noting what became claimable. */
-  write(job: Job, events: readonly JobEvent[] = []): void {
+  write(job: Job, events: readonly LogEvent[] = []): void {
     const before = this.get(job.tenant, job.id);
     this.jobs.set(keyOf(job.tenant, job.id), job);
     const queue = this.queue(job.tenant, job.queue);
@@ -111,7 +114,15 @@ export class MemoryState {
     this.progress.delete(keyOf(tenant, id));
   }
 
-  tell(events: readonly JobEvent[]): void {
+  /** Tells of something that is not a job. */
+  tellOf(told: Told): void {
+    const key = JSON.stringify(countedAs(told));
+    const counted = this.counts.get(key) ?? 0;
+    this.counts.set(key, counted + 1);
+    this.tell([numbered(told, counted)]);
+  }
+
+  tell(events: readonly LogEvent[]): void {
     for (const event of events) {
       this.lastPosition += 1;
       this.log.push({ position: this.lastPosition, event });

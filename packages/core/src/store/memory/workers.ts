@@ -1,15 +1,24 @@
+import type { Told } from '../../events/subject-event.ts';
 import type { WorkerBeat, WorkerDirective, WorkerInfo } from '../workers.ts';
 import { keyOf, type MemoryState } from './state.ts';
 
-export function beat(state: MemoryState, { tenant, id, activeJobs, now }: WorkerBeat): WorkerDirective {
+export function beat(state: MemoryState, { tenant, id, activeJobs, now, told }: WorkerBeat): WorkerDirective {
+  if (told && !state.workers.has(keyOf(tenant, id))) state.tellOf(told);
   const known = state.workers.get(keyOf(tenant, id)) ?? { tenant, id, firstSeenAt: now, directive: 'running' };
   state.workers.set(keyOf(tenant, id), { ...known, activeJobs, lastSeenAt: now });
   return known.directive;
 }
 
-export function direct(state: MemoryState, tenant: string, id: string, directive: WorkerDirective): WorkerInfo | null {
+export function direct(
+  state: MemoryState,
+  tenant: string,
+  id: string,
+  directive: WorkerDirective,
+  told?: Told,
+): WorkerInfo | null {
   const known = state.workers.get(keyOf(tenant, id));
   if (!known) return null;
+  if (told && known.directive !== directive) state.tellOf(told);
   const worker = { ...known, directive };
   state.workers.set(keyOf(tenant, id), worker);
   return worker;

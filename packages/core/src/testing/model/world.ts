@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { JobEvent } from '../../events/job-event.ts';
+import { isJobEvent, type JobEvent, type LogEvent } from '../../events/job-event.ts';
+import { kindOf } from '../../events/subject-event.ts';
 import type { Job, JobState } from '../../job/job.ts';
 import type { ClaimByIdRequest, ClaimRequest } from '../../store/claim.ts';
 import type { FireRequest } from '../../store/crons.ts';
@@ -26,9 +27,12 @@ export interface Flow {
   nodes: JobKey[];
 }
 
-const inOrder = (events: readonly JobEvent[]): JobEvent[] =>
+const nameOf = ({ tenant, type, subject, jobId, source }: LogEvent): string =>
+  subject === undefined ? `${tenant}/${jobId}` : `${tenant}/${kindOf(type)} ${subject} ${source}`;
+
+const inOrder = (events: readonly LogEvent[]): LogEvent[] =>
   events.toSorted((a, b) => {
-    const [one, two] = [`${a.tenant}/${a.jobId}`, `${b.tenant}/${b.jobId}`];
+    const [one, two] = [nameOf(a), nameOf(b)];
     return one === two ? a.sequence - b.sequence : one < two ? -1 : 1;
   });
 
@@ -111,15 +115,20 @@ export class World {
       const events = await this.#readNew(store);
       return inOrder(events);
     });
-    this.seen.push(...fresh);
-    this.limits.follow(fresh);
+    const ofJobs = fresh.filter(isJobEvent);
+    this.seen.push(...ofJobs);
+    this.limits.follow(ofJobs);
   }
 
-  async #readNew(store: Store): Promise<JobEvent[]> {
-    const events: JobEvent[] = [];
+  async #readNew(store: Store): Promise<LogEvent[]> {
+    const events: LogEvent[] = [];
     for (let atEnd = false; !atEnd; ) {
       const after = this.#cursors.get(store);
-      const page = await store.events.read({ filter: { tenant: '*' }, limit: 7, ...(after === undefined ? {} : { after }) });
+      const page = await store.events.read({
+        filter: { tenant: '*' },
+        limit: 7,
+        ...(after === undefined ? {} : { after }),
+      });
       events.push(...page.events.map(({ cursor: _, ...event }) => event));
       this.#cursors.set(store, page.cursor);
       atEnd = page.atEnd;
@@ -182,8 +191,8 @@ export class World {
 }
 
 /** A store may look at a part of the log only; then there is more behind the cursor. */
-async function wholeLog(store: Store): Promise<JobEvent[]> {
-  const events: JobEvent[] = [];
+async function wholeLog(store: Store): Promise<LogEvent[]> {
+  const events: LogEvent[] = [];
   let page = await store.events.read({ filter: { tenant: '*' }, limit: ALL });
   for (;;) {
     events.push(...page.events.map(({ cursor: _, ...event }) => event));

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
-import type { JobEvent, LoggedEvent } from '../../events/job-event.ts';
+import type { LogEvent, LoggedEvent } from '../../events/job-event.ts';
 import type { Job, JobState } from '../../job/job.ts';
 import type { Outcome } from '../../job/outcome.ts';
 import type { Command } from '../../job/transition.ts';
@@ -179,7 +179,11 @@ export class Bench {
   async log(filter: Partial<EventFilter> = {}, { after, limit = 100 }: { after?: string; limit?: number } = {}) {
     const events: LoggedEvent[] = [];
     for (let cursor = after; ; ) {
-      const page = await this.store.events.read({ filter: { tenant: ALL_TENANTS, ...filter }, limit, ...(cursor === undefined ? {} : { after: cursor }) });
+      const page = await this.store.events.read({
+        filter: { tenant: ALL_TENANTS, ...filter },
+        limit,
+        ...(cursor === undefined ? {} : { after: cursor }),
+      });
       expect(page.events.length).toBeLessThanOrEqual(limit);
       events.push(...page.events);
       if (page.atEnd) return events;
@@ -189,7 +193,7 @@ export class Bench {
     }
   }
 
-  async eventsOf({ tenant, id }: JobKey): Promise<JobEvent[]> {
+  async eventsOf({ tenant, id }: JobKey): Promise<LogEvent[]> {
     return (await this.log({ tenant, jobIds: [id] })).map(plainEvent);
   }
 
@@ -215,7 +219,7 @@ export class Bench {
 }
 
 /** Without the place in the log, which differs from store to store. */
-export function plainEvent({ cursor: _, ...event }: LoggedEvent): JobEvent {
+export function plainEvent({ cursor: _, ...event }: LoggedEvent): LogEvent {
   return event;
 }
 

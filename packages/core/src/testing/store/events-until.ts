@@ -9,7 +9,12 @@ const filter = { tenant: ALL_TENANTS };
 async function upTo(bench: Bench, until: string, { after, limit = 100 }: { after?: string; limit?: number } = {}) {
   const events: LoggedEvent[] = [];
   for (let cursor = after; ; ) {
-    const page = await bench.store.events.read({ filter, until, limit, ...(cursor !== undefined && { after: cursor }) });
+    const page = await bench.store.events.read({
+      filter,
+      until,
+      limit,
+      ...(cursor !== undefined && { after: cursor }),
+    });
     events.push(...page.events);
     if (page.atEnd) return { events, cursor: page.cursor };
     expect(page.cursor).not.toBe(cursor);
@@ -17,7 +22,8 @@ async function upTo(bench: Bench, until: string, { after, limit = 100 }: { after
   }
 }
 
-const keysOf = (events: readonly LoggedEvent[]): string[] => events.map(({ jobId, sequence }) => `${jobId} ${sequence}`);
+const keysOf = (events: readonly LoggedEvent[]): string[] =>
+  events.map(({ jobId, sequence }) => `${jobId} ${sequence}`);
 
 /** One reader hands over to another one: what the first has read and what the second goes on with is everything, once. */
 export function testEventsUntil(open: OpenBench): void {

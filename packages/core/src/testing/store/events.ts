@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JobEvent, LoggedEvent } from '../../events/job-event.ts';
+import type { LogEvent, LoggedEvent } from '../../events/job-event.ts';
 import { type Bench, COMPLETED, DISCARDED, FAILED, type OpenBench, plainEvent } from './bench.ts';
 
 /** Cursors are a store's own: PostgreSQL writes into them what else happens in its cluster at that moment. */
@@ -67,7 +67,7 @@ export function testEvents(open: OpenBench): void {
       const bench = await open();
       const { a, b, c } = await makeHistory(bench);
       const whole = await plainLog(bench);
-      const is = (test: (event: JobEvent) => boolean) => whole.filter(test);
+      const is = (test: (event: LogEvent) => boolean) => whole.filter(test);
       for (const limit of [1, 2, 100]) {
         expect(await plainLog(bench, { tenant: 'acme' }, { limit })).toEqual(is((e) => e.tenant === 'acme'));
         expect(await plainLog(bench, { types: ['job.started'] }, { limit })).toEqual(
@@ -87,7 +87,11 @@ export function testEvents(open: OpenBench): void {
       let page = await bench.store.events.read({ filter: { tenant: '*', queues: ['none'] }, limit: 2 });
       for (let calls = 0; !page.atEnd; calls++) {
         expect(calls).toBeLessThan(20);
-        page = await bench.store.events.read({ filter: { tenant: '*', queues: ['none'] }, limit: 2, after: page.cursor });
+        page = await bench.store.events.read({
+          filter: { tenant: '*', queues: ['none'] },
+          limit: 2,
+          after: page.cursor,
+        });
       }
       expect(page.events).toEqual([]);
       expect(await bench.log({}, { after: page.cursor })).toEqual([]);
@@ -103,7 +107,13 @@ export function testEvents(open: OpenBench): void {
       const seenOne = (await bench.store.events.read({ filter: { tenant: '*' }, limit: 1 })).cursor;
       const seenAll = await bench.store.events.end();
       const missed = async (after?: string) =>
-        (await bench.store.events.read({ filter: { tenant: '*' }, limit: 9, ...(after === undefined ? {} : { after }) })).missed;
+        (
+          await bench.store.events.read({
+            filter: { tenant: '*' },
+            limit: 9,
+            ...(after === undefined ? {} : { after }),
+          })
+        ).missed;
       expect([await missed(start), await missed(seenOne), await missed(seenAll)]).toEqual([false, false, false]);
       await bench.clock.advance(1000);
       await bench.command(first!, { do: 'cancel' });
@@ -123,7 +133,10 @@ export function testEvents(open: OpenBench): void {
       await makeHistory(bench);
       expect(await bench.log({}, { after: empty })).toHaveLength(12);
       const end = await bench.store.events.end();
-      expect(await bench.store.events.read({ filter: { tenant: '*' }, after: end, limit: 5 })).toMatchObject({ events: [], atEnd: true });
+      expect(await bench.store.events.read({ filter: { tenant: '*' }, after: end, limit: 5 })).toMatchObject({
+        events: [],
+        atEnd: true,
+      });
       const job = await bench.add();
       expect((await bench.log({}, { after: end })).map((event) => event.jobId)).toEqual([job.id]);
     });

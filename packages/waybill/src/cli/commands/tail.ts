@@ -1,11 +1,11 @@
 import { eventToWire } from '@waybill/client';
-import { JOB_EVENT_TYPES, type LoggedEvent, type Waybill } from '@waybill/core';
+import { EVENT_TYPES, isJobEvent, kindOf, type LoggedEvent, type Waybill } from '@waybill/core';
 import { command } from '../command.ts';
 import { readList, readListOf } from '../read-value.ts';
 import type { Style } from '../style.ts';
 import { oneLine } from '../table.ts';
 
-const EVENTS = JOB_EVENT_TYPES.map((type) => type.replace('job.', ''));
+const EVENTS = EVENT_TYPES.map((type) => type.replace('job.', ''));
 
 export const tail = command({
   name: 'tail',
@@ -21,7 +21,7 @@ export const tail = command({
   notes: `Events: ${EVENTS.slice(0, 8).join(', ')},\n${EVENTS.slice(8).join(', ')}`,
   run: async ({ values: { queue, type, job, event, since = 'now' } }, context) => {
     const names = event === undefined ? undefined : readListOf('--event', event.replaceAll('job.', ''), EVENTS);
-    const types = names && JOB_EVENT_TYPES.filter((one) => names.includes(one.replace('job.', '')));
+    const types = names && EVENT_TYPES.filter((one) => names.includes(one.replace('job.', '')));
     const jobTypes = type === undefined ? undefined : new Set(readList('--type', type));
     const filter = {
       tenant: '',
@@ -37,7 +37,7 @@ export const tail = command({
     const query = { filter, signal: io.interrupted(), onMissed, ...(after !== undefined && { after }) };
     for await (const one of waybill.events.follow(query)) {
       // The log itself is not searched by type of job.
-      if (jobTypes !== undefined && !jobTypes.has(one.jobType)) continue;
+      if (jobTypes !== undefined && !jobTypes.has(one.jobType ?? '')) continue;
       io.stdout.write(isJson ? `${JSON.stringify(eventToWire(one))}\n` : lineOf(one, style));
     }
     return 0;
@@ -49,9 +49,12 @@ const cursorOf = async ({ events }: Waybill, since: string): Promise<string | un
   return since === 'now' ? events.end() : since;
 };
 
-function lineOf({ at, jobType, jobId, type, attempt, data }: LoggedEvent, style: Style): string {
-  const time = new Date(at).toISOString().slice(11, 23);
-  const told = Object.keys(data).length === 0 ? '' : ` ${oneLine(JSON.stringify(data))}`;
-  const word = style.state(type.replace('job.', ''));
-  return `${style.dim(time)} ${jobType} ${jobId} ${word}${attempt > 0 ? ` #${attempt}` : ''}${style.dim(told)}\n`;
+function lineOf(event: LoggedEvent, style: Style): string {
+  const { at, type, data } = event;
+  const time = style.dim(new Date(at).toISOString().slice(11, 23));
+  const told = style.dim(Object.keys(data).length === 0 ? '' : ` ${oneLine(JSON.stringify(data))}`);
+  const word = style.state(type.slice(type.indexOf('.') + 1));
+  if (!isJobEvent(event)) return `${time} ${kindOf(type)} ${oneLine(event.subject)} ${word}${told}\n`;
+  const { jobType, jobId, attempt } = event;
+  return `${time} ${jobType} ${jobId} ${word}${attempt > 0 ? ` #${attempt}` : ''}${told}\n`;
 }
