@@ -14,7 +14,8 @@ import { Enqueuer } from './enqueue/enqueue.ts';
 import { checkQueue } from './enqueue/envelope.ts';
 import { WaybillError } from './errors.ts';
 import { follow } from './events/follow.ts';
-import { Signal } from './events/signal.ts';
+import type { LoggedEvent } from './events/job-event.ts';
+import { Tailer } from './events/tailer.ts';
 import { workerDirected } from './events/told.ts';
 import { checkHealth } from './health/health.ts';
 import { FIRST_REMINDER_MS } from './job/next-at.ts';
@@ -46,7 +47,7 @@ export function engine(options: EngineOptions): Waybill {
   const resolved = { ...asked, store };
   // Also without upkeep: whoever ends a job notes when its row may go.
   if (options.retention) store.keepFor?.(options.retention);
-  const written = new Signal();
+  const tailer = new Tailer({ log: asked.store.events, clock });
   const closing = new AbortController();
   let closed: Promise<void> | undefined;
 
@@ -56,7 +57,7 @@ export function engine(options: EngineOptions): Waybill {
     advance: (job) => advancer.advance(job),
     remind: (jobs) => reminders.remind(jobs),
     remindQueue: (tenant, queue) => reminders.resume(tenant, queue, closing.signal),
-    notifyReaders: () => written.ring(),
+    notifyReaders: () => tailer.ring(),
   });
   if (followUp.isHinted) {
     store
@@ -178,7 +179,8 @@ export function engine(options: EngineOptions): Waybill {
       end: () => store.events.end(),
       follow: (query) => {
         const signal = AbortSignal.any([query.signal, closing.signal]);
-        return follow({ log: store.events, clock, written }, { ...query, signal });
+        const open = async (event: LoggedEvent) => (payloads ? payloads.openEvent(event) : event);
+        return follow({ log: store.events, tailer, clock, open }, { ...query, signal });
       },
     },
     health: () => checkHealth(store, transport, resolved.maintenance ? maintenance.health() : undefined),

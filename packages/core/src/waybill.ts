@@ -274,6 +274,8 @@ export interface FollowQuery {
   signal: AbortSignal;
   /** Events were pruned before they could be read: told before the next one that is still there. May come again. */
   onMissed?(): void;
+  /** Told now and then, while the filter lets nothing through, from where the follower could be resumed. */
+  onPlace?(cursor: string): void;
 }
 
 export interface Health {

@@ -55,7 +55,7 @@ test('a follower ends when it is aborted and when the engine closes', async () =
   const gone = new AbortController();
   const aborted = take(waybill.events.follow({ signal: gone.signal }), 1);
   const closed = take(waybill.events.follow({ signal: new AbortController().signal }), 1);
-  await clock.whenSleeping(4);
+  await clock.whenSleeping(3);
   gone.abort();
   expect(await aborted).toEqual([]);
   await waybill.close();
