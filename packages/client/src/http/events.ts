@@ -50,7 +50,10 @@ async function* follow(calls: Calls, query: Parameters<Events['follow']>[0]): As
         const where = seen === undefined ? { ...filter, after: query.after } : filter;
         for await (const { id, event, data } of connect(calls, where, seen, away.signal)) {
           seen = id ?? seen;
-          if (data === undefined) continue;
+          if (data === undefined) {
+            if (id !== undefined) query.onPlace?.(id);
+            continue;
+          }
           failures = 0;
           if (away.signal.aborted) return;
           if (event === 'missed') {

@@ -1,5 +1,5 @@
 import { eventToWire } from '@waybill/client';
-import { checkQueue, type EventFilter, type EventPage, invalidField, isJobId, JOB_EVENT_TYPES } from '@waybill/core';
+import { checkQueue, EVENT_TYPES, type EventFilter, type EventPage, invalidField, isJobId } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import type { App, Ctx } from '../http/env.ts';
 import { Query } from '../http/query.ts';
@@ -55,7 +55,7 @@ async function poll({ waybill }: Surface, reading: Reading, limit: number): Prom
 }
 
 function filterOf(query: Query): EventFilter {
-  const types = query.listOf('types', JOB_EVENT_TYPES);
+  const types = query.listOf('types', EVENT_TYPES);
   const queues = query.list('queues')?.map((queue) => checkQueue(queue, 'queues'));
   const jobIds = query.list('job_id');
   if (jobIds?.some((id) => !isJobId(id))) throw invalidField('job_id', 'must be a UUIDv7 in lower case.');

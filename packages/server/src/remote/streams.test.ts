@@ -114,7 +114,7 @@ test('a follower ends when it is aborted and when the client closes, and leaves 
   const gone = new AbortController();
   const aborted = take(client.events.follow({ signal: gone.signal }), 1);
   const closed = take(client.events.follow({ signal: endless() }), 1);
-  await clock.whenSleeping(2);
+  await clock.whenSleeping(1);
   gone.abort();
   expect(await aborted).toEqual([]);
   await client.close();

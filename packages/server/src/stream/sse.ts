@@ -1,5 +1,5 @@
 import { eventToWire } from '@waybill/client';
-import type { EventFilter, LoggedEvent } from '@waybill/core';
+import type { EventFilter, FollowQuery, LoggedEvent } from '@waybill/core';
 import type { Ctx } from '../http/env.ts';
 import { type GoingAway, goingAway } from '../http/going-away.ts';
 import type { Surface } from '../surface.ts';
@@ -25,7 +25,7 @@ export function streamEvents(
   form: StreamForm = { text: eventText },
 ): Response {
   const away = goingAway(c);
-  const follow = (onMissed: () => void) => surface.waybill.events.follow({ ...reading, signal: away.signal, onMissed });
+  const follow = (told: Told) => surface.waybill.events.follow({ ...reading, signal: away.signal, ...told });
   const failed = (error: unknown) =>
     surface.logger.error(
       { request_id: c.get('requestId'), err: error },
@@ -41,6 +41,9 @@ export function streamEvents(
   return c.body(body, 200, HEADERS);
 }
 
+/** What a follower learns besides events. */
+type Told = Required<Pick<FollowQuery, 'onMissed' | 'onPlace'>>;
+
 interface StreamOptions extends StreamForm {
   away: GoingAway;
   failed(error: unknown): void;
@@ -50,11 +53,14 @@ interface StreamOptions extends StreamForm {
 
 /** Events are pulled as the reader takes them: a slow reader lags behind the log, it loses nothing. */
 function toStream(
-  follow: (onMissed: () => void) => AsyncIterable<LoggedEvent>,
+  follow: (told: Told) => AsyncIterable<LoggedEvent>,
   { away, failed, after, heartbeatMs, text, isLast }: StreamOptions,
 ): ReadableStream<Uint8Array> {
-  let tellMissed = () => {};
-  const iterator = follow(() => tellMissed())[Symbol.asyncIterator]();
+  let tell = (_: Uint8Array) => {};
+  const onMissed = () => tell(MISSED);
+  // Whoever reconnects after a long silence need not have the log read again from the last event that was its own.
+  const onPlace = (cursor: string) => tell(bytes(`id: ${cursor}\n\n`));
+  const iterator = follow({ onMissed, onPlace })[Symbol.asyncIterator]();
   let heartbeat: NodeJS.Timeout | undefined;
   let isOver = false;
 
@@ -69,8 +75,8 @@ function toStream(
   return new ReadableStream<Uint8Array>({
     start(controller) {
       if (away.signal.aborted) return end(controller);
-      tellMissed = () => {
-        if (!isOver) controller.enqueue(MISSED);
+      tell = (chunk) => {
+        if (!isOver) controller.enqueue(chunk);
       };
       away.signal.addEventListener('abort', () => end(controller), { once: true });
       heartbeat = setInterval(() => {

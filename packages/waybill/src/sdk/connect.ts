@@ -20,7 +20,7 @@ import {
 import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { open } from './open.ts';
-import { resultOf, untilFinished, type WaitOptions } from './wait.ts';
+import { resultOf, type WaitOptions, Waits } from './wait.ts';
 
 declare const RESULT: unique symbol;
 
@@ -77,6 +77,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 export function connectionTo(port: Waybill, options: ConnectOptions = {}): Connection {
   const { logger = stderrLogger, clock = systemClock, blobs } = options;
   const workers = new Set<Worker>();
+  const waits = new Waits(port, clock);
   const connection: Connection = {
     jobs: port.jobs,
     deadLetters: port.deadLetters,
@@ -104,7 +105,7 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}): Conne
     wait: async (job, given = {}) => {
       const id = typeof job === 'string' ? job : job?.id;
       if (typeof id !== 'string') throw invalidField('job', 'must be a job id, or what enqueue() has answered.');
-      return resultOf(await untilFinished(port, id, given, clock)) as never;
+      return resultOf(await waits.untilFinished(id, given)) as never;
     },
     work: (tasks, { stopOn = [], ...given } = {}) => {
       const { jobs, events } = port;

@@ -1,12 +1,5 @@
-import {
-  type Clock,
-  isFinished,
-  type Job,
-  lastError,
-  TERMINAL_EVENT_TYPES,
-  type Waybill,
-  WaybillError,
-} from '@waybill/core';
+import { type Clock, isFinished, type Job, lastError, type Waybill, WaybillError } from '@waybill/core';
+import { JobEnds } from './job-ends.ts';
 
 export interface WaitOptions {
   /** @defaultValue as long as it takes */
@@ -14,55 +7,77 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
-/** After a stream of events broke: how long before it is opened again. */
-const REOPEN_MS = 1_000;
+/** All who wait by one connection. They share a stream of events, however many they are. */
+export class Waits {
+  readonly #ports: Pick<Waybill, 'jobs' | 'events'>;
+  readonly #clock: Clock;
+  readonly #ends: JobEnds;
 
-type Ports = Pick<Waybill, 'jobs' | 'events'>;
-
-/**
- * The job once it has finished. Told by the event that ends it: the log's end is noted before the job is looked at, so
- * an end that comes in between is behind the cursor and not missed.
- */
-export async function untilFinished(ports: Ports, id: string, options: WaitOptions, clock: Clock): Promise<Job> {
-  const { timeoutMs, signal } = options;
-  const over = new AbortController();
-  const stop = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
-  let isLate = false;
-  if (timeoutMs !== undefined) {
-    void clock.sleep(timeoutMs, over.signal).then(() => {
-      isLate = !over.signal.aborted;
-      over.abort();
-    });
+  constructor(ports: Pick<Waybill, 'jobs' | 'events'>, clock: Clock) {
+    this.#ports = ports;
+    this.#clock = clock;
+    this.#ends = new JobEnds(ports.events, clock, '');
   }
-  try {
-    while (!stop.aborted) {
-      const after = await ports.events.end();
-      const job = await ports.jobs.get(id);
+
+  /** The job once it has finished. Told by the event that ends it, or found when it is looked at. */
+  async untilFinished(id: string, { timeoutMs, signal }: WaitOptions): Promise<Job> {
+    const { jobs } = this.#ports;
+    const stop = new Stop(this.#clock, timeoutMs, signal);
+    const watch = this.#ends.watch(id);
+    try {
+      await stop.before(watch.covered());
+      while (!stop.isReached) {
+        const told = watch.told();
+        const job = await jobs.get(id);
+        if (isFinished(job.state)) return job;
+        await stop.before(told);
+      }
+      // Its end may have been told at the same moment.
+      const job = await jobs.get(id);
       if (isFinished(job.state)) return job;
-      await ending(ports, id, after, stop, clock);
+      if (!stop.isLate) throw signal?.reason;
+      throw new WaybillError('timeout', `Job ${id} has not finished within ${timeoutMs} ms; it is ${job.state}.`, {
+        details: { job_id: id, state: job.state },
+        hint: 'The job goes on; wait for it again.',
+      });
+    } finally {
+      watch.leave();
+      stop.leave();
     }
-    // Its end may have been told at the same moment.
-    const job = await ports.jobs.get(id);
-    if (isFinished(job.state)) return job;
-    if (!isLate) throw signal?.reason;
-    throw new WaybillError('timeout', `Job ${id} has not finished within ${timeoutMs} ms; it is ${job.state}.`, {
-      details: { job_id: id, state: job.state },
-      hint: 'The job goes on; wait for it again.',
-    });
-  } finally {
-    over.abort();
   }
 }
 
-/** Resolves when the job seems to have ended, or when the stream broke and it is time to look. */
-async function ending({ events }: Ports, id: string, after: string, stop: AbortSignal, clock: Clock): Promise<void> {
-  const filter = { jobIds: [id], types: [...TERMINAL_EVENT_TYPES] };
-  try {
-    for await (const _ of events.follow({ after, filter, signal: stop })) return;
-  } catch {
-    // The job itself is asked next; whatever is wrong, that call will say so.
+/** When a wait is given up: at its timeout, or when its caller says so. */
+class Stop {
+  readonly #over = new AbortController();
+  readonly #signal: AbortSignal | undefined;
+  readonly #reached = Promise.withResolvers<void>();
+  readonly #reach = () => this.#reached.resolve();
+  isLate = false;
+
+  constructor(clock: Clock, timeoutMs: number | undefined, signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    if (signal?.aborted) this.#reach();
+    signal?.addEventListener('abort', this.#reach, { once: true });
+    if (timeoutMs === undefined) return;
+    void clock.sleep(timeoutMs, this.#over.signal).then(() => {
+      this.isLate = !this.#over.signal.aborted;
+      this.#reach();
+    });
   }
-  await clock.sleep(REOPEN_MS, stop);
+
+  get isReached(): boolean {
+    return this.isLate || this.#signal?.aborted === true;
+  }
+
+  async before(other: Promise<void>): Promise<void> {
+    await Promise.race([other, this.#reached.promise]);
+  }
+
+  leave(): void {
+    this.#over.abort();
+    this.#signal?.removeEventListener('abort', this.#reach);
+  }
 }
 
 /** What the job came to, or why there is nothing. */

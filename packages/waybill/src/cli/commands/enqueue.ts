@@ -1,6 +1,6 @@
 import { jobToWire } from '@waybill/client';
 import { type Job, lastError, systemClock } from '@waybill/core';
-import { untilFinished } from '../../sdk/wait.ts';
+import { Waits } from '../../sdk/wait.ts';
 import { command, misuse } from '../command.ts';
 import { INTERRUPTED } from '../exit.ts';
 import { REQUEST_OPTIONS, readRequest } from '../job-request.ts';
@@ -39,7 +39,7 @@ What begins with a dash goes behind --: waybill enqueue math.add -- -1 2`,
 
     const interrupted = context.io.interrupted();
     const patience = { signal: interrupted, ...(timeoutMs !== undefined && { timeoutMs }) };
-    const finished = await untilFinished(waybill, job.id, patience, systemClock).catch((error: unknown) => {
+    const finished = await new Waits(waybill, systemClock).untilFinished(job.id, patience).catch((error: unknown) => {
       if (interrupted.aborted) return null;
       throw error;
     });
