@@ -32,6 +32,10 @@ export class BenchServer {
     throw new Error('The server ended before it was ready.');
   }
 
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
   post<T>(path: string, body: unknown): Promise<T> {
     const text = JSON.stringify(body);
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };

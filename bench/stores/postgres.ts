@@ -8,6 +8,7 @@ import type { Workload } from '../result.ts';
 import { drain } from '../workloads/drain.ts';
 import { enqueueBulk, enqueueOne } from '../workloads/enqueue.ts';
 import { type Connections, latency } from '../workloads/latency.ts';
+import { waits } from '../workloads/waits.ts';
 import type { BenchStore } from './store.ts';
 
 const around = quiet;
@@ -71,6 +72,7 @@ export const postgres: BenchStore = {
       },
       yardstick: 'graphile-worker-tuned',
     },
+    waits,
     latency: latencies('one'),
     'latency-apart': latencies('two'),
     'latency-beside': inTurn('one'),

@@ -6,6 +6,7 @@ import { chain, parked, parkedBeside, workflow } from '../workloads/growth.ts';
 import { history } from '../workloads/history.ts';
 import { httpEnqueue, httpFetchAck } from '../workloads/http.ts';
 import { latency } from '../workloads/latency.ts';
+import { httpWaits, waits } from '../workloads/waits.ts';
 import type { BenchStore } from './store.ts';
 
 // Loaded when run: it takes more from our packages than a user does, so `--against` an older commit may lack something.
@@ -28,6 +29,8 @@ export const sqlite: BenchStore = {
     },
     'http-enqueue': httpEnqueue,
     'http-fetch-ack': httpFetchAck,
+    waits,
+    'http-waits': httpWaits,
     'parked-beside': parkedBeside,
     parked,
     workflow,
