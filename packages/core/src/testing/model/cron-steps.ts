@@ -11,6 +11,7 @@ export async function putCron(world: World, { tenant, name, enabled, inMs }: Ste
     const version = (before?.version ?? 0) + 1;
     return store.crons.put(
       aCron({ tenant, name, enabled, nextAt: enabled ? now + inMs : null, createdAt: now, version }),
+      world.told('cron.registered', tenant, name),
     );
   });
 }
@@ -24,6 +25,7 @@ export async function fireCron(world: World, { cron, job, inMs }: StepOf<'fireCr
   const { tenant, name, version } = read;
   const tick = read.nextAt!;
   const request: FireRequest = { tenant, name, expected: { version, nextAt: tick }, nextAt: world.now + inMs, tick };
+  request.told = world.told(job ? 'cron.triggered' : 'cron.skipped', tenant, name);
   if (job) request.job = world.newJob(overridesOf(world, tenant, job));
   world.fires.push(request);
   await world.both('crons.fire', (store) => store.crons.fire(request));

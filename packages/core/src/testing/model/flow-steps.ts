@@ -62,11 +62,12 @@ export async function moveFlow(world: World, { flow, from, to, callback }: StepO
   if (!moved) return;
   const { tenant, id } = moved;
   const jobs = callback ? [world.newJob({ tenant, queue: 'c' })] : [];
+  const told = world.told('workflow.cancelled', tenant, id);
   await world.both('move flow', async (store) => [
     await store.workflows.hasUnfinished(tenant, id),
     // A workflow may be gone with its nodes, or outlive them.
     (await store.workflows.hasUnfinished(tenant, id)) &&
-      (await store.workflows.move({ tenant, id, from, to, now: world.now, jobs })),
+      (await store.workflows.move({ tenant, id, from, to, now: world.now, jobs, told })),
   ]);
 }
 

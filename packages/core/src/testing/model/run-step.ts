@@ -49,7 +49,9 @@ export async function runStep(world: World, step: Step): Promise<void> {
     case 'putCron':
       return putCron(world, step);
     case 'removeCron': {
-      await world.both('crons.remove', (store) => store.crons.remove(step.tenant, step.name));
+      await world.both('crons.remove', (store) =>
+        store.crons.remove(step.tenant, step.name, world.told('cron.removed', step.tenant, step.name)),
+      );
       return;
     }
     case 'fireCron':
@@ -82,7 +84,9 @@ export async function runStep(world: World, step: Step): Promise<void> {
     }
     case 'queueLimit': {
       const { tenant, queue, rule } = step;
-      await world.both('queues.setLimit', (store) => store.queues.setLimit(tenant, queue, rule));
+      await world.both('queues.setLimit', (store) =>
+        store.queues.setLimit(tenant, queue, rule, world.told('queue.limit_changed', tenant, queue)),
+      );
       return;
     }
     case 'wait':
@@ -314,7 +318,8 @@ async function setPaused(world: World, { do: verb, tenant, queue }: StepOf<'paus
   // Whether resuming a queue that nobody knows makes it known is left to the store.
   if (verb === 'resume' && !world.paused.has(name)) return;
   world.paused.add(name);
-  await world.both(verb, (store) => store.queues.setPaused(tenant, queue, verb === 'pause'));
+  const told = world.told(verb === 'pause' ? 'queue.paused' : 'queue.resumed', tenant, queue);
+  await world.both(verb, (store) => store.queues.setPaused(tenant, queue, verb === 'pause', told));
 }
 
 /** Slices may be cut differently; what is gone at the end may not. */

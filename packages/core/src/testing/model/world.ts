@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { isJobEvent, type JobEvent, type LogEvent } from '../../events/job-event.ts';
-import { kindOf } from '../../events/subject-event.ts';
+import { kindOf, type SubjectEventType, type Told } from '../../events/subject-event.ts';
 import type { Job, JobState } from '../../job/job.ts';
 import type { ClaimByIdRequest, ClaimRequest } from '../../store/claim.ts';
 import type { FireRequest } from '../../store/crons.ts';
@@ -118,6 +118,11 @@ export class World {
     const ofJobs = fresh.filter(isJobEvent);
     this.seen.push(...ofJobs);
     this.limits.follow(ofJobs);
+  }
+
+  /** What the engine would say of something that is not a job. */
+  told(type: SubjectEventType, tenant: string, subject: string): Told {
+    return { type, tenant, subject, at: this.now, data: { by: 'model' } };
   }
 
   async #readNew(store: Store): Promise<LogEvent[]> {
