@@ -25,6 +25,7 @@ import { checkNodeVersion } from './node-version.ts';
 import { type EngineOptions, resolveOptions } from './options.ts';
 import { ReportWriter } from './progress/report-writer.ts';
 import { Reporter } from './progress/reporter.ts';
+import { records } from './records/records.ts';
 import { Settler } from './settle/settler.ts';
 import type { CronRecord } from './store/crons.ts';
 import { pollTransport } from './transport/poll/poll-transport.ts';
@@ -183,6 +184,7 @@ export function engine(options: EngineOptions): Waybill {
         return follow({ log: store.events, tailer, clock, open }, { ...query, signal });
       },
     },
+    records: records({ store, onTold: () => followUp.reported() }),
     health: () => checkHealth(store, transport, resolved.maintenance ? maintenance.health() : undefined),
     close: () => {
       closed ??= close();

@@ -1,5 +1,6 @@
 import type { JobRequest } from './enqueue/envelope.ts';
 import type { LoggedEvent } from './events/job-event.ts';
+import type { RecordEventType } from './events/subject-event.ts';
 import type { Job } from './job/job.ts';
 import type { Outcome } from './job/outcome.ts';
 import type { Progress, Report } from './job/progress.ts';
@@ -11,6 +12,7 @@ import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
 import type { LimitInfo } from './store/limits.ts';
 import type { JobFilter, JobQuery, Page } from './store/query.ts';
 import type { QueueInfo, QueueKeep, QueueStats } from './store/queues.ts';
+import type { PutRecord, RecordPage, RecordQuery, StoredRecord } from './store/records.ts';
 import type { Transaction } from './store/transaction.ts';
 import type { WorkerDirective, WorkerInfo } from './store/workers.ts';
 import type { WorkflowRecord, WorkflowState } from './store/workflow-record.ts';
@@ -29,6 +31,8 @@ export interface Waybill {
   readonly workflows: Workflows;
   readonly workers: Workers;
   readonly events: Events;
+  /** Absent with a server in between: what a kind of record means is known to routes of its own there. */
+  readonly records?: Records;
   health(): Promise<Health>;
   /** Ends background work, waits for what is under way and closes the store. Idempotent. */
   close(): Promise<void>;
@@ -254,6 +258,27 @@ export interface WorkflowNode extends Job {
 export interface Workers {
   list(context?: InTenant): Promise<WorkerInfo[]>;
   direct(id: string, directive: WorkerDirective, context?: InTenant): Promise<WorkerInfo>;
+}
+
+/** Small documents of any kind, for whatever is administrative: see docs/adr/0006-records-and-locks.md. */
+export interface Records {
+  get(kind: string, id: string, context?: InTenant): Promise<StoredRecord>;
+  /** By id. */
+  list(query: InTenant & Omit<RecordQuery, 'tenant'>): Promise<RecordPage>;
+  /** Refused with `conflict` when the record has another version than expected; 0: there must be none. */
+  put(request: RecordPut, context?: InTenant): Promise<StoredRecord>;
+  /** Whatever its version, unless one is expected. */
+  remove(kind: string, id: string, context?: InTenant & { expected?: number; fact?: RecordFact }): Promise<void>;
+}
+
+export interface RecordPut extends Omit<PutRecord, 'tenant' | 'told'> {
+  fact?: RecordFact;
+}
+
+/** What the log says of a change of a record; the first word of the type is the record's kind. */
+export interface RecordFact {
+  type: RecordEventType;
+  data?: JsonObject;
 }
 
 export interface Events {

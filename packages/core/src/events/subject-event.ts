@@ -24,8 +24,15 @@ export const SUBJECT_EVENT_TYPES = [
   'worker.resumed',
 ] as const;
 
-/** Records have events of their own, named after their kind. */
-export type RecordEventType = `${'key' | 'incident' | 'maintenance'}.${string}`;
+/**
+ * Events of kinds of records, named after their kind. Whoever adds a kind adds its events here, by
+ * `declare module '@waybill/core' { interface RecordEvents { 'incident.opened': true } }`.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: it is filled from outside
+export interface RecordEvents {}
+
+/** `key` and `maintenance` are kept for what is to come. */
+export type RecordEventType = keyof RecordEvents | `${'key' | 'incident' | 'maintenance'}.${string}`;
 
 export type SubjectEventType = (typeof SUBJECT_EVENT_TYPES)[number] | RecordEventType;
 

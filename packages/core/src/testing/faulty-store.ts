@@ -106,7 +106,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       get: faulty('records.get', (keys) => records.get(keys)),
       put: faulty('records.put', (requests) => records.put(requests)),
       list: faulty('records.list', (query) => records.list(query)),
-      remove: faulty('records.remove', (key, expected) => records.remove(key, expected)),
+      remove: faulty('records.remove', (key, expected, told) => records.remove(key, expected, told)),
     },
     locks: {
       take: faulty('locks.take', (request) => locks.take(request)),
