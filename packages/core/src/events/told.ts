@@ -76,7 +76,7 @@ const factsOf = ({ name, expression, timezone, template }: Omit<CronRecord, 'ten
   cron_name: name,
   cron_expr: expression,
   timezone,
-  job_type: template['type'] ?? null,
+  job_type: template['type']!,
 });
 
 /** The one event of a workflow that comes with a job, its first: so it needs no place given by the store. */

@@ -99,7 +99,8 @@ describe('keep', () => {
     const { id, lease_token } = await fetched();
     expect((await post('/ojs/v1/workers/ack', { job_id: id, lease_token })).status).toBe(200);
     expect((await get(`/ojs/v1/jobs/${id}`)).status).toBe(404);
-    expect((await get('/ojs/v1/events')).body.events).toEqual([]);
+    const told = (await get('/ojs/v1/events')).body.events.map(({ type }: { type: string }) => type);
+    expect(told).toEqual(['queue.keep_changed']);
     expect((await put('/ojs/v1/queues/default/keep', { keep: 'some' })).status).toBe(400);
     expect((await put('/ojs/v1/queues/default/keep', {})).status).toBe(400);
   });

@@ -1,6 +1,6 @@
 import {
   ERROR_CODES,
-  JOB_EVENT_TYPES,
+  EVENT_TYPES,
   JOB_STATES,
   MISFIRE_POLICIES,
   OVERLAP_POLICIES,
@@ -43,7 +43,7 @@ test('every reference leads somewhere', () => {
 test('the closed sets are those of the engine', () => {
   const enumOf = (name: string) => resolve<{ enum: string[] }>(`schemas.json#/${name}`).enum;
   expect(enumOf('State')).toEqual([...JOB_STATES]);
-  expect(enumOf('EventType')).toEqual([...JOB_EVENT_TYPES]);
+  expect(enumOf('EventType')).toEqual([...EVENT_TYPES]);
   expect(enumOf('Directive')).toEqual([...WORKER_DIRECTIVES]);
   const setAt = (ref: string) => resolve<{ enum: string[] }>(ref).enum;
   expect(setAt('workflows.json#/schemas/State')).toEqual([...WORKFLOW_STATES]);

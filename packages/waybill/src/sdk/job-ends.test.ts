@@ -53,6 +53,15 @@ describe('A12: the waits of one connection', () => {
     await expect.poll(() => streams().open).toBe(0);
   });
 
+  it('may all begin at once', async () => {
+    const { waybill, connection, opened } = counted();
+    const made = await connection.enqueueMany(hold, Array(200).fill(undefined));
+    const waits = made.map((job) => connection.wait(job).catch((error: Error) => error.message));
+    await expect.poll(() => opened.length).toBe(1);
+    for (const { id } of made) await waybill.jobs.cancel(id);
+    for (const message of await Promise.all(waits)) expect(message).toContain('it was cancelled');
+  });
+
   it('ask for their own jobs while they are few', async () => {
     const { waybill, connection, opened } = counted();
     const { id } = await connection.enqueue(hold);

@@ -72,10 +72,9 @@ export class JobEnds {
 
   async #follow(signal: AbortSignal): Promise<void> {
     if (this.#cursor === undefined) {
-      const present = this.#all();
       this.#cursor = await this.#events.end();
-      // Whoever has looked before this place was known must look again.
-      for (const watch of present) watch.tell();
+      // Whoever has looked before this place was known must look again, or look now.
+      for (const watch of this.#all()) watch.tell();
     }
     const ids = [...this.#watched.keys()];
     this.#asked = ids.length <= MOST_IDS ? new Set(ids) : undefined;

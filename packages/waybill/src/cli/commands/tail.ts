@@ -7,6 +7,12 @@ import { oneLine } from '../table.ts';
 
 const EVENTS = EVENT_TYPES.map((type) => type.replace('job.', ''));
 
+/** Lines that fit a terminal: those of jobs in two, then one for each other kind. */
+function listed(): string {
+  const [jobs, ...others] = Map.groupBy(EVENTS, (name) => (name.includes('.') ? kindOf(name) : 'job')).values();
+  return [jobs!.slice(0, 8), jobs!.slice(8), ...others].map((names) => names.join(', ')).join(',\n');
+}
+
 export const tail = command({
   name: 'tail',
   section: 'Jobs',
@@ -18,7 +24,7 @@ export const tail = command({
     event: { value: 'EVENTS', about: 'only these, like completed,discarded' },
     since: { value: 'WHERE', about: 'start, now, or the cursor of an event, which --json shows', default: 'now' },
   },
-  notes: `Events: ${EVENTS.slice(0, 8).join(', ')},\n${EVENTS.slice(8).join(', ')}`,
+  notes: `Events: ${listed()}`,
   run: async ({ values: { queue, type, job, event, since = 'now' } }, context) => {
     const names = event === undefined ? undefined : readListOf('--event', event.replaceAll('job.', ''), EVENTS);
     const types = names && EVENT_TYPES.filter((one) => names.includes(one.replace('job.', '')));
