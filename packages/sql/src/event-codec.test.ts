@@ -1,4 +1,4 @@
-import type { JobEvent, LogEvent } from '@waybill/core';
+import type { JobEvent, LogEvent, SubjectEvent } from '@waybill/core';
 import { expect, test } from 'vitest';
 import { decodeEvents, encodeEvent, encodeEvents, encodeRuns, foldEvents } from './event-codec.ts';
 
@@ -34,6 +34,32 @@ test('neighbours that differ in nothing but their jobs are one entry, and read a
   expect(folded).toHaveLength(6);
   expect(read(folded)).toEqual(events);
   expect(foldEvents([])).toEqual([]);
+});
+
+test('events of what is not a job read as they were, whatever its name is', () => {
+  const subject = (name: string, overrides: Partial<SubjectEvent> = {}): SubjectEvent => ({
+    type: 'key.made',
+    tenant: '',
+    subject: name,
+    source: 'server',
+    sequence: 2,
+    at: 5,
+    data: {},
+    ...overrides,
+  });
+  const events = [
+    event({ jobId: id(1) }),
+    subject('a, c'),
+    subject('b, c'),
+    subject('"x", y'),
+    subject('flow', { type: 'workflow.started', jobId: id(1) }),
+    subject('flow', { type: 'workflow.started', jobId: id(2) }),
+    event({ jobId: id(2) }),
+    event({ jobId: id(3) }),
+  ];
+  expect(read(foldEvents(events.map(encodeEvent)))).toEqual(events);
+  const inAnyOrder = (some: readonly LogEvent[]) => some.map((one) => JSON.stringify(one)).sort();
+  expect(inAnyOrder(read(encodeEvents(events)))).toEqual(inAnyOrder(read(events.map(encodeEvent))));
 });
 
 test('a job keeps the order of its events however they are put together', () => {

@@ -150,6 +150,13 @@ export function foldEvents(encoded: readonly string[]): string[] {
     else if (count > 1) folded.push(`["*",[${ids}],${type}${rest}`);
   };
   for (const text of encoded) {
+    // What is not a job may have commas in its name, and hardly ever has a neighbour like it.
+    if (!text.startsWith('["job.')) {
+      close();
+      count = 0;
+      folded.push(text);
+      continue;
+    }
     const idAt = text.indexOf(',') + 1;
     const idEnd = text.indexOf(',', idAt);
     const id = text.slice(idAt, idEnd);
