@@ -83,12 +83,57 @@ describe('the log in segments', () => {
     expect(await missed()).toEqual([true, true, true, true, false]);
   });
 
+  it('ends at any place that it is told to end at, and goes on behind it', async () => {
+    const store = await openStore({ path: ':memory:' });
+    await add(store, {}, {}, {}, {});
+    await add(store, {}, {});
+    const { events } = await store.events.read({ filter: { tenant: '*' }, limit: 100 });
+    const ids = events.map(({ jobId }) => jobId);
+    for (const [index, { cursor: until }] of events.entries()) {
+      const page = await store.events.read({ filter: { tenant: '*' }, until, limit: 100 });
+      expect(page).toMatchObject({ atEnd: true, cursor: until });
+      expect(page.events.map(({ jobId }) => jobId)).toEqual(ids.slice(0, index + 1));
+      const full = await store.events.read({ filter: { tenant: '*' }, until, limit: index + 1 });
+      expect(full).toMatchObject({ atEnd: true, cursor: until });
+    }
+  });
+
+  it('a filter that lets nothing through reaches the end that it is told, page by page', async () => {
+    const { store } = await manySegments();
+    const until = await store.events.end();
+    await add(store, { queue: 'last' });
+    const filter: EventFilter = { tenant: '*', queues: ['none'] };
+    const first = await store.events.read({ filter, until, limit: 10 });
+    expect(first).toMatchObject({ events: [], atEnd: false });
+    const pages = [first];
+    while (!pages.at(-1)!.atEnd) {
+      pages.push(await store.events.read({ filter, until, after: pages.at(-1)!.cursor, limit: 10 }));
+    }
+    expect(pages).toHaveLength(Math.ceil(MANY / 64));
+    expect(pages.at(-1)!.cursor).toBe(until);
+  });
+
+  it('up to a place that was pruned there is nothing, and a reader from before it hears so', async () => {
+    const store = await openStore({ path: ':memory:' });
+    const start = await store.events.end();
+    await add(store, {}, {});
+    const until = await store.events.end();
+    await add(store, {}, {});
+    await store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: Date.now() * 2, limit: 3 });
+    const read = (after?: string) =>
+      store.events.read({ filter: { tenant: '*' }, until, limit: 10, ...(after !== undefined && { after }) });
+    expect(await read()).toEqual({ events: [], cursor: until, atEnd: true, missed: false });
+    expect(await read(start)).toEqual({ events: [], cursor: until, atEnd: true, missed: true });
+  });
+
   it('refuses a cursor that it did not make', async () => {
     const store = await openStore({ path: ':memory:' });
     for (const after of ['', 'x', '1.', '-1', '1.2.3']) {
-      await expect(store.events.read({ filter: { tenant: '*' }, after, limit: 1 })).rejects.toMatchObject({
-        code: 'invalid_request',
-      });
+      for (const place of [{ after }, { until: after }]) {
+        await expect(store.events.read({ filter: { tenant: '*' }, ...place, limit: 1 })).rejects.toMatchObject({
+          code: 'invalid_request',
+        });
+      }
     }
   });
 });

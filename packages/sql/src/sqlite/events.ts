@@ -18,30 +18,36 @@ interface Position {
 
 type Span = [oldest: number | null, first: number | null, newest: number];
 
-export function readEvents({ sql }: Session, { after, filter, limit }: Input<'readEvents'>): EventPage {
+export function readEvents({ sql }: Session, { after, until, filter, limit }: Input<'readEvents'>): EventPage {
   const [kept, first, newest] = sql['segments-span'].get<Span>()!;
   const start = { segment: kept ?? newest + 1, index: first ?? 0 };
   const from = after === undefined ? start : parseCursor(after);
+  const to = until === undefined ? endOf(from, newest) : parseCursor(until);
+  if (after !== undefined && isBefore(to, from)) return { events: [], cursor: after, atEnd: false, missed: false };
   const missed = isBefore(from, start);
   // The log is pruned from its head only, so it has no gaps.
   const oldest = Math.max(from.segment, start.segment);
-  if (oldest > newest) return { events: [], cursor: formatCursor(endOf(from, newest)), atEnd: true, missed };
+  const last = Math.min(newest, to.index === 0 ? to.segment - 1 : to.segment);
   const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
-  const last = Math.min(newest, oldest + (only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH) - 1);
+  const most = only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH;
+  const reach = Math.min(last, oldest + most - 1);
   const events: LoggedEvent[] = [];
-  for (const [segment, first, body] of segmentsOf(sql, oldest, last, only)) {
+  for (const [segment, first, body] of segmentsOf(sql, oldest, reach, only)) {
     const logged = decodeEvents(body);
     const start = segment === from.segment ? Math.max(first, from.index) : first;
-    for (let index = start; index < logged.length; index += 1) {
+    const end = segment === to.segment ? Math.min(to.index, logged.length) : logged.length;
+    for (let index = start; index < end; index += 1) {
       const event = logged[index]!;
       if (!eventMatches(event, filter)) continue;
       const isLast = index === logged.length - 1;
-      const cursor = formatCursor(isLast ? { segment: segment + 1, index: 0 } : { segment, index: index + 1 });
+      const next = isLast ? { segment: segment + 1, index: 0 } : { segment, index: index + 1 };
+      const cursor = formatCursor(next);
       events.push({ ...event, cursor });
-      if (events.length >= limit) return { events, cursor, atEnd: isLast && segment === newest, missed };
+      if (events.length >= limit) return { events, cursor, atEnd: !isBefore(next, to), missed };
     }
   }
-  return { events, cursor: formatCursor({ segment: last + 1, index: 0 }), atEnd: last === newest, missed };
+  if (reach < last) return { events, cursor: formatCursor({ segment: reach + 1, index: 0 }), atEnd: false, missed };
+  return { events, cursor: formatCursor(to), atEnd: true, missed };
 }
 
 /**
