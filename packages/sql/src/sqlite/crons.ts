@@ -45,12 +45,14 @@ export function cronOf(cells: CronCells): CronRecord {
   };
 }
 
-export function putCron({ sql }: Session, cron: CronRecord): CronRecord {
+export function putCron(session: Session, { cron, told }: Input<'putCron'>): CronRecord {
   const { tenant, name, expression, timezone, overlap, misfire, catchUpLimit, enabled, description } = cron;
   const { template, nextAt, lastAt, lastJobId, runs, createdAt, version } = cron;
   const said = [tenant, name, expression, timezone, overlap, misfire, catchUpLimit, Number(enabled), description];
   const done = [nextAt, lastAt, lastJobId, runs, createdAt, version];
-  return cronOf(sql['cron-put'].get<CronCells>(...said, JSON.stringify(template), ...done)!);
+  const stored = session.sql['cron-put'].get<CronCells>(...said, JSON.stringify(template), ...done)!;
+  if (told) session.tell(told);
+  return cronOf(stored);
 }
 
 export function getCron({ sql }: Session, { tenant, name }: Input<'getCron'>): CronRecord | null {
@@ -62,18 +64,20 @@ export function listCrons({ sql }: Session, tenant: string): CronRecord[] {
   return sql['cron-list'].all<CronCells>(tenant).map(cronOf);
 }
 
-export function removeCron({ sql }: Session, { tenant, name }: Input<'removeCron'>): CronRecord | null {
-  const removed = sql['cron-remove'].get<CronCells>(tenant, name);
+export function removeCron(session: Session, { tenant, name, told }: Input<'removeCron'>): CronRecord | null {
+  const removed = session.sql['cron-remove'].get<CronCells>(tenant, name);
+  if (removed && told) session.tell(told);
   return removed ? cronOf(removed) : null;
 }
 
 export function fireCron(session: Session, { request, group, at, now }: Input<'fireCron'>): Output<'fireCron'> {
-  const { tenant, name, expected, nextAt, tick } = request;
+  const { tenant, name, expected, nextAt, tick, told } = request;
   const cron = getCron(session, { tenant, name });
   if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt) return null;
   const reply = group ? insertGroup(session, group, at, now) : null;
   // A job that another one keeps out leaves no row; the tick has been dealt with all the same.
   const isThere = reply?.status === 'inserted' || reply?.status === 'exists';
   session.sql['cron-move'].run(tenant, name, nextAt, tick, isThere ? group!.rows[0]![AT.id] : null);
+  if (told && (reply === null || reply.status === 'inserted')) session.tell(told);
   return reply ? [reply] : [];
 }

@@ -1,4 +1,4 @@
-import { type EventPage, eventMatches, type LoggedEvent, WaybillError } from '@waybill/core';
+import { type EventPage, eventMatches, type LoggedEvent, type Told, WaybillError } from '@waybill/core';
 import { decodeEvents } from '../event-codec.ts';
 import type { Input } from './protocol.ts';
 import type { Queries } from './queries.ts';
@@ -59,6 +59,11 @@ function* segmentsOf(sql: Queries, oldest: number, last: number, only: string | 
   for (let from = oldest; from <= last; from += step) {
     yield* sql['segments-after'].all<[number, number, string]>(from, Math.min(last, from + step - 1), only);
   }
+}
+
+export function tell(session: Session, told: readonly Told[]): null {
+  for (const one of told) session.tell(one);
+  return null;
 }
 
 export function endOfEvents({ sql }: Session): string {

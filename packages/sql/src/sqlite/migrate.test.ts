@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -16,6 +16,24 @@ function schemaOf(path: string): unknown[] {
   const schema = db.prepare('select type, name, sql from sqlite_schema order by name').all();
   db.close();
   return schema;
+}
+
+const OURS = 0x57415942;
+
+/** A file as the version had it whose last migration this was, with a queue, a worker and an event. */
+function olderFile(version: number): string {
+  const path = tempFile();
+  const db = new DatabaseSync(path);
+  for (const { number, name } of migrations()) {
+    if (number <= version) db.exec(readFileSync(new URL(`./migrations/${name}`, import.meta.url), 'utf8'));
+  }
+  db.exec(`pragma application_id = ${OURS}; pragma user_version = ${version}`);
+  db.exec(`insert into queues (tenant, name, paused) values ('', 'asleep', 1)`);
+  db.exec(`insert into workers values ('', 'w', 1, 5, 5, 'running')`);
+  const event = JSON.stringify(['job.enqueued', 'job-1', 'test.job', 'default', 0, 0, 1, 5]);
+  db.prepare('insert into event_segments (at, first, count, body) values (5, 0, 1, ?)').run(`[${event}]`);
+  db.close();
+  return path;
 }
 
 describe('migrations', () => {
@@ -54,6 +72,23 @@ describe('migrations', () => {
     expect(await again.workers.list('')).toHaveLength(1);
     expect(await again.events.read({ filter: { tenant: '*' }, limit: 10 })).toEqual(events);
     expect(schemaOf(path)).toEqual(schema);
+  });
+
+  it('bring a file from before the events of queues and workers up to date', async () => {
+    const path = olderFile(3);
+    const store = await openStore({ path });
+    const told = { tenant: '', at: 6, data: {} };
+    await store.queues.setPaused('', 'asleep', true, { ...told, type: 'queue.paused', subject: 'asleep' });
+    await store.queues.setPaused('', 'asleep', false, { ...told, type: 'queue.resumed', subject: 'asleep' });
+    const beat = { tenant: '', id: 'w', activeJobs: 2, now: 6 };
+    expect(await store.workers.beat({ ...beat, told: { ...told, type: 'worker.started', subject: 'w' } })).toBe(
+      'running',
+    );
+    const { events } = await store.events.read({ filter: { tenant: '*' }, limit: 10 });
+    expect(events.map(({ type, sequence }) => `${type} ${sequence}`)).toEqual(['job.enqueued 1', 'queue.resumed 1']);
+    const fresh = tempFile();
+    await (await sqliteStore({ path: fresh })).close();
+    expect(schemaOf(path)).toEqual(schemaOf(fresh));
   });
 
   it('run once when several processes open a new file at the same time', async () => {

@@ -23,8 +23,8 @@ import type { ThreadLink } from './thread-link.ts';
 export const eventLog = (link: ThreadLink): EventLog => ({
   read: (query) => link.call('readEvents', query),
   end: () => link.call('endOfEvents', null),
-  tell: async () => {
-    throw new Error('Not yet.');
+  tell: async (told) => {
+    await link.call('tell', told);
   },
 });
 
@@ -36,9 +36,9 @@ export const reportStore = (link: ThreadLink): ReportStore => ({
 export const queueStore = (link: ThreadLink): QueueStore => ({
   list: (tenant) => link.call('listQueues', tenant),
   stats: (tenant, name, { atMost }) => link.call('queueStats', { tenant, name, atMost }),
-  setPaused: (tenant, name, paused) => link.call('setPaused', { tenant, name, paused }),
-  setLimit: (tenant, name, limit) => link.call('setQueueLimit', { tenant, name, limit }),
-  setKeep: (tenant, name, keep) => link.call('setKeep', { tenant, name, keep }),
+  setPaused: (tenant, name, paused, told) => link.call('setPaused', { tenant, name, paused, told: told ?? null }),
+  setLimit: (tenant, name, limit, told) => link.call('setQueueLimit', { tenant, name, limit, told: told ?? null }),
+  setKeep: (tenant, name, keep, told) => link.call('setKeep', { tenant, name, keep, told: told ?? null }),
 });
 
 export const limitStore = (link: ThreadLink): LimitStore => ({
@@ -63,15 +63,15 @@ export const workflowStore = (link: ThreadLink): WorkflowStore => ({
 
 export const workerStore = (link: ThreadLink): WorkerStore => ({
   beat: (beat) => link.call('beat', beat),
-  direct: (tenant, id, directive) => link.call('direct', { tenant, id, directive }),
+  direct: (tenant, id, directive, told) => link.call('direct', { tenant, id, directive, told: told ?? null }),
   list: (tenant) => link.call('listWorkers', tenant),
 });
 
 export const cronStore = (link: ThreadLink, clock: Clock): CronStore => ({
-  put: (cron) => link.call('putCron', cron),
+  put: (cron, told) => link.call('putCron', { cron, told: told ?? null }),
   get: (tenant, name) => link.call('getCron', { tenant, name }),
   list: (tenant) => link.call('listCrons', tenant),
-  remove: (tenant, name) => link.call('removeCron', { tenant, name }),
+  remove: (tenant, name, told) => link.call('removeCron', { tenant, name, told: told ?? null }),
   fire: async ({ job, ...request }) => {
     const jobs = job ? [job] : [];
     const [group = null] = jobs.map(alone);
@@ -84,7 +84,7 @@ export const recordTable = (link: ThreadLink): RecordTable => ({
   get: (keys, now) => link.call('getRecords', { keys, now }),
   put: (requests, now) => link.call('putRecords', { requests, now }),
   list: (query) => link.call('listRecords', query),
-  remove: (key, expected, _told, now) => link.call('removeRecord', { key, expected, now }),
+  remove: (key, expected, told, now) => link.call('removeRecord', { key, expected, told, now }),
 });
 
 export const lockTable = (link: ThreadLink): LockTable => ({

@@ -38,6 +38,7 @@ import type {
   RowPutAnswer,
   RowQuery,
   TakeAnswer,
+  Told,
   UniqueClaim,
   WorkerBeat,
   WorkerDirective,
@@ -108,6 +109,11 @@ interface Named {
   name: string;
 }
 
+/** What is told with a change, where it changes something. */
+interface Telling {
+  told: Told | null;
+}
+
 export interface FireMessage {
   request: Omit<FireRequest, 'job'>;
   /** The tick's job; null: the tick is passed over. */
@@ -131,13 +137,14 @@ export interface Calls {
   prune(input: PruneRequest & { now: number }): PruneAnswer;
   readEvents(input: EventQuery): EventPage;
   endOfEvents(input: null): string;
+  tell(input: readonly Told[]): null;
   addReports(input: readonly ReportRequest[]): ReportAnswer[];
   getProgress(input: readonly JobKey[]): (Progress | null)[];
   listQueues(input: string): QueueInfo[];
   queueStats(input: Named & { atMost: number }): QueueStats | null;
-  setPaused(input: Named & { paused: boolean }): QueueInfo;
-  setKeep(input: Named & { keep: QueueKeep }): QueueInfo;
-  setQueueLimit(input: Named & { limit: LimitRule | null }): QueueInfo;
+  setPaused(input: Named & Telling & { paused: boolean }): QueueInfo;
+  setKeep(input: Named & Telling & { keep: QueueKeep }): QueueInfo;
+  setQueueLimit(input: Named & Telling & { limit: LimitRule | null }): QueueInfo;
   setLimit(input: { tenant: string; key: string; rule: LimitRule; now: number }): Row[];
   getLimit(input: { tenant: string; key: string }): LimitInfo | null;
   getWorkflow(input: JobKey): WorkflowRecord | null;
@@ -148,19 +155,19 @@ export interface Calls {
   hasUnfinished(input: JobKey): boolean;
   /** Null: the workflow was not in the expected state. */
   moveWorkflow(input: { request: Omit<MoveRequest, 'jobs'>; groups: GroupMessage[]; at: number }): InsertReply[] | null;
-  putCron(input: CronRecord): CronRecord;
+  putCron(input: Telling & { cron: CronRecord }): CronRecord;
   getCron(input: Named): CronRecord | null;
   listCrons(input: string): CronRecord[];
-  removeCron(input: Named): CronRecord | null;
+  removeCron(input: Named & Telling): CronRecord | null;
   /** Null: the cron was not as expected. */
   fireCron(input: FireMessage): InsertReply[] | null;
   beat(input: WorkerBeat): WorkerDirective;
-  direct(input: { tenant: string; id: string; directive: WorkerDirective }): WorkerInfo | null;
+  direct(input: Telling & { tenant: string; id: string; directive: WorkerDirective }): WorkerInfo | null;
   listWorkers(input: string): WorkerInfo[];
   getRecords(input: { keys: readonly RecordKey[]; now: number }): (RecordRow | null)[];
   putRecords(input: { requests: readonly RowPut[]; now: number }): RowPutAnswer[];
   listRecords(input: RowQuery): RowPage;
-  removeRecord(input: { key: RecordKey; expected: number | null; now: number }): RemoveAnswer;
+  removeRecord(input: Telling & { key: RecordKey; expected: number | null; now: number }): RemoveAnswer;
   takeLock(input: Parameters<LockTable['take']>[0]): TakeAnswer;
   releaseLock(input: Parameters<LockTable['release']>[0]): boolean;
   ping(input: null): null;

@@ -7,7 +7,7 @@ export function prune(session: Session, request: Input<'prune'>): PruneAnswer {
   const { finishedBefore, deadBefore, eventsBefore, limit, now } = request;
   const finished = pruneJobs(session, 0, finishedBefore, limit);
   const jobs = finished + pruneJobs(session, 1, deadBefore, limit - finished);
-  const workflows = Number(session.sql['prune-workflows'].run(finishedBefore, limit - jobs).changes);
+  const workflows = pruneWorkflows(session, finishedBefore, limit - jobs);
   const records = pruneRecords(session, limit - jobs - workflows, now);
   const events = pruneEvents(session, eventsBefore, limit - jobs - workflows - records);
   const left = session.sql['prune-left'].get<[number]>(finishedBefore, deadBefore, eventsBefore, expiredBefore(now))!;
@@ -21,6 +21,12 @@ function pruneJobs({ sql }: Session, dead: 0 | 1, before: number, limit: number)
     if (workflowId !== null) sql['forget-edges'].run(tenant, id);
     if (uniqueKey !== null) sql['unique-forget'].run(tenant, uniqueKey, id);
   }
+  return removed.length;
+}
+
+function pruneWorkflows({ sql }: Session, before: number, limit: number): number {
+  const removed = sql['prune-workflows'].all<[tenant: string, id: string]>(before, limit);
+  for (const [tenant, id] of removed) sql['subject-forget'].run(tenant, 'workflow', id);
   return removed.length;
 }
 

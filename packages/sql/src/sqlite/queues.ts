@@ -1,4 +1,5 @@
-import type { LimitRule, QueueInfo, QueueStats } from '@waybill/core';
+import { isDeepStrictEqual } from 'node:util';
+import type { LimitRule, QueueInfo, QueueStats, Told } from '@waybill/core';
 import { isSamePeriod, type RuleCells, ruleCells, ruleOf } from '../limit-rows.ts';
 import type { Input } from './protocol.ts';
 import { countFrom } from './read.ts';
@@ -18,6 +19,9 @@ const info = (tenant: string, name: string, paused: number, keeps: number, limit
   limit,
 });
 
+/** A queue that nobody has heard of. */
+const unknown = (tenant: string, name: string): QueueInfo => info(tenant, name, 0, 1, null);
+
 interface Queue {
   info: QueueInfo;
   active: number;
@@ -36,7 +40,7 @@ function read({ sql }: Session, tenant: string, name: string): Queue | null {
 }
 
 const infoOf = (session: Session, tenant: string, name: string): QueueInfo =>
-  read(session, tenant, name)?.info ?? info(tenant, name, 0, 1, null);
+  read(session, tenant, name)?.info ?? unknown(tenant, name);
 
 export function queueStats(session: Session, { tenant, name, atMost }: Input<'queueStats'>): QueueStats | null {
   const queue = read(session, tenant, name);
@@ -56,28 +60,35 @@ export function queueStats(session: Session, { tenant, name, atMost }: Input<'qu
   };
 }
 
-export function setPaused(session: Session, { tenant, name, paused }: Input<'setPaused'>): QueueInfo {
+export function setPaused(session: Session, { tenant, name, paused, told }: Input<'setPaused'>): QueueInfo {
+  const before = infoOf(session, tenant, name);
   session.sql[paused ? 'queue-pause' : 'queue-resume'].run(tenant, name);
   if (!paused) session.wake(name);
-  return infoOf(session, tenant, name);
+  return tellChange(session, before, told);
 }
 
-export function setKeep(session: Session, { tenant, name, keep }: Input<'setKeep'>): QueueInfo {
+export function setKeep(session: Session, { tenant, name, keep, told }: Input<'setKeep'>): QueueInfo {
+  const before = read(session, tenant, name);
   // Asking for what every queue does anyway makes no queue.
-  if (keep === 'none' || read(session, tenant, name) !== null) {
-    session.sql['queue-keep'].run(tenant, name, keep === 'all' ? 1 : 0);
-  }
+  if (keep === 'none' || before !== null) session.sql['queue-keep'].run(tenant, name, keep === 'all' ? 1 : 0);
   session.queueSettingsChanged();
-  return infoOf(session, tenant, name);
+  return tellChange(session, before?.info ?? unknown(tenant, name), told);
 }
 
-export function setQueueLimit(session: Session, { tenant, name, limit }: Input<'setQueueLimit'>): QueueInfo {
+export function setQueueLimit(session: Session, { tenant, name, limit, told }: Input<'setQueueLimit'>): QueueInfo {
   const before = read(session, tenant, name);
   // Taking away what was never there makes no queue.
   if (before !== null || limit !== null) writeRule(session, tenant, name, before, limit);
   session.queueSettingsChanged();
   session.wake(name);
-  return infoOf(session, tenant, name);
+  return tellChange(session, before?.info ?? unknown(tenant, name), told);
+}
+
+/** Tells of a change that made a difference; answers the queue as it is now. */
+function tellChange(session: Session, before: QueueInfo, told: Told | null): QueueInfo {
+  const after = infoOf(session, before.tenant, before.name);
+  if (told && !isDeepStrictEqual(before, after)) session.tell(told);
+  return after;
 }
 
 /** Runs are counted only while there is a limit, so a first one begins with counting those under way. */

@@ -21,6 +21,7 @@ function find({ sql }: Session, { tenant, kind, id }: RecordKey, now: number): R
 export const putRecords = (session: Session, { requests, now }: Input<'putRecords'>): RowPutAnswer[] =>
   requests.map((request) => {
     const cells = write(session, request, now);
+    if (cells && request.told) session.tell(request.told);
     return cells
       ? { status: 'stored', row: recordOf(cells) }
       : { status: 'conflict', row: find(session, request, now) };
@@ -38,9 +39,13 @@ export function listRecords({ sql }: Session, query: Input<'listRecords'>): RowP
   return pageOf(sql['record-list'].all<RecordCells>(tenant, kind, ...rangeOf(query), now, limit + 1), limit);
 }
 
-export function removeRecord(session: Session, { key, expected, now }: Input<'removeRecord'>): Output<'removeRecord'> {
+export function removeRecord(session: Session, request: Input<'removeRecord'>): Output<'removeRecord'> {
+  const { key, expected, told, now } = request;
   const { tenant, kind, id } = key;
-  if (session.sql['record-remove'].run(tenant, kind, id, now, expected).changes !== 0) return { status: 'removed' };
+  if (session.sql['record-remove'].run(tenant, kind, id, now, expected).changes !== 0) {
+    if (told) session.tell(told);
+    return { status: 'removed' };
+  }
   const row = find(session, key, now);
   return row ? { status: 'conflict', version: row.version } : { status: 'absent' };
 }

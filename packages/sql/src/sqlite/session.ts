@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { isForgotten } from '@waybill/core';
-import { decodeEvents, foldEvents } from '../event-codec.ts';
+import { countedAs, isForgotten, numbered, type Told } from '@waybill/core';
+import { decodeEvents, encodeEvent, foldEvents } from '../event-codec.ts';
 import { isInTransaction } from './older-node.ts';
 import { prepareAll, type Queries } from './queries.ts';
 
@@ -106,6 +106,13 @@ export class Session {
     const forgetful = this.#forgetfulQueues();
     for (const event of events) if (forgetful.size === 0 || this.#isKept(event)) this.#events.push(event);
     if (at > this.#newestAt) this.#newestAt = at;
+  }
+
+  /** Notes an event of something that is not a job, with the number that comes next. */
+  tell(told: Told): void {
+    const { tenant, kind, subject } = countedAs(told);
+    const [count] = this.sql['subject-count'].get<[number]>(tenant, kind, subject)!;
+    this.log([encodeEvent(numbered(told, count - 1))], told.at);
   }
 
   /** Jobs of this queue may have become claimable. A hint: one too many does no harm. */

@@ -2,7 +2,7 @@ import { apply } from './apply.ts';
 import { claim, claimById } from './claim.ts';
 import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { due } from './due.ts';
-import { endOfEvents, readEvents } from './events.ts';
+import { endOfEvents, readEvents, tell } from './events.ts';
 import { extend } from './extend.ts';
 import { insert } from './insert.ts';
 import { getLimit, setLimit } from './limits.ts';
@@ -33,6 +33,7 @@ export const VERBS: { readonly [V in Verb]: (session: Session, input: Input<V>) 
   prune,
   readEvents,
   endOfEvents,
+  tell,
   addReports,
   getProgress,
   listQueues,

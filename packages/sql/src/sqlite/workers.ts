@@ -4,14 +4,19 @@ import type { Session } from './session.ts';
 
 type WorkerRow = [string, string, number, number, number, string];
 
-export function beat({ sql }: Session, { tenant, id, activeJobs, now }: Input<'beat'>): WorkerDirective {
-  const [directive] = sql['worker-beat'].get<[string]>(tenant, id, activeJobs, now)!;
-  return directive as WorkerDirective;
+export function beat(session: Session, { tenant, id, activeJobs, now, told }: Input<'beat'>): WorkerDirective {
+  const known = session.sql['worker-beat'].get<[string]>(tenant, id, activeJobs, now);
+  if (known) return known[0] as WorkerDirective;
+  session.sql['worker-enter'].run(tenant, id, activeJobs, now);
+  if (told) session.tell(told);
+  return 'running';
 }
 
-export function direct({ sql }: Session, { tenant, id, directive }: Input<'direct'>): WorkerInfo | null {
-  const row = sql['worker-direct'].get<WorkerRow>(tenant, id, directive);
-  return row ? workerOf(row) : null;
+export function direct(session: Session, { tenant, id, directive, told }: Input<'direct'>): WorkerInfo | null {
+  const before = session.sql['worker-directive'].get<[string]>(tenant, id);
+  if (!before) return null;
+  if (told && before[0] !== directive) session.tell(told);
+  return workerOf(session.sql['worker-direct'].get<WorkerRow>(tenant, id, directive)!);
 }
 
 export function listWorkers({ sql }: Session, tenant: string): WorkerInfo[] {

@@ -7,3 +7,4 @@ delete from workflows where (tenant, id) in (
   order by finished_at
   limit ?2
 )
+returning tenant, id
