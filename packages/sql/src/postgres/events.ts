@@ -8,7 +8,7 @@ import {
 } from '@waybill/core';
 import { decodeEvents } from '../event-codec.ts';
 import type { Base } from './base.ts';
-import { formatCursor, type LogCursor, NOTHING_SEEN, parseCursor } from './log-cursor.ts';
+import { formatCursor, isLater, type LogCursor, NOTHING_SEEN, parseCursor, parseEnd } from './log-cursor.ts';
 import { isId } from './rows.ts';
 
 /** Segments looked at by one call, so that a filter that lets little through makes no long statement. */
@@ -27,17 +27,26 @@ export const eventLog = (base: Base): EventLog => ({
 type StateCells = [store: string, now: string, wasPruned: boolean, isSetBack: boolean, adoptedSeq: number];
 type SegmentCells = [seq: number, first: number, body: string | null, ids: string | null];
 
-async function readEvents(base: Base, { after, filter, limit }: EventQuery): Promise<EventPage> {
+async function readEvents(base: Base, query: EventQuery): Promise<EventPage> {
+  const { after, until, filter, limit } = query;
   const given = after === undefined ? null : parseCursor(after);
+  const end = until === undefined ? null : parseEnd(until);
   const { base: seen = NOTHING_SEEN, target = null, seq = 0, index = 0 } = given ?? {};
   const { link, sql } = base;
   const [state] = await link.query<StateCells>(sql['log-state'], [seen, target, seq, index]);
   const [store, now, wasPruned, isSetBack, adoptedSeq] = state!;
   // Its numbers mean nothing here: the database is another one, or was restored.
-  if (given && (given.store !== store || isSetBack))
-    return { ...(await readEvents(base, { filter, limit })), missed: true };
+  if (given && (given.store !== store || isSetBack)) {
+    const { after: _, ...fromStart } = query;
+    return { ...(await readEvents(base, fromStart)), missed: true };
+  }
+  const last = end && (end.store === store && !isLater(end.base, now) ? end.base : NOTHING_SEEN);
+  // Also one that is on its way to a later snapshot: it may have read what is to be left out.
+  if (last && isLater(target ?? seen, last)) return { events: [], cursor: after!, atEnd: false, missed: false };
+  // Whoever reads on from there reads everything.
+  if (last === NOTHING_SEEN) return { events: [], cursor: cursorBehind(store, last), atEnd: true, missed: false };
 
-  const from: LogCursor = { store, base: seen, target: target ?? now, seq, index };
+  const from: LogCursor = { store, base: seen, target: target ?? last ?? now, seq, index };
   const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
   const most = only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH;
   const uuid = only !== null && isId(only) ? only : null;
@@ -48,8 +57,9 @@ async function readEvents(base: Base, { after, filter, limit }: EventQuery): Pro
       : await link.query<SegmentCells>(sql['segments-after'], [seen, ...cells]);
   const page = new PageWriter(from, filter, limit, given !== null && wasPruned);
   for (const row of rows) if (page.add(row)) break;
-  // What an older snapshot ended with is not the end of the log.
-  return page.finish(rows, rows.length < most, target === null);
+  // What an older snapshot ended with is not the end.
+  const isEnd = target === null || (last !== null && !isLater(last, target));
+  return page.finish(rows, rows.length < most, isEnd);
 }
 
 /** Collects a page from segments. */
@@ -85,14 +95,13 @@ class PageWriter {
     return false;
   }
 
-  finish(rows: readonly SegmentCells[], isAll: boolean, isNow: boolean): EventPage {
+  finish(rows: readonly SegmentCells[], isAll: boolean, isEnd: boolean): EventPage {
     const [events, missed] = [this.#events, this.#missed];
     const lastSeq = rows.at(-1)?.[0] ?? this.#from.seq;
     const isRead = this.#at === null || (this.#at.isLast && this.#at.seq === lastSeq);
     if (isAll && isRead) {
       const { store, target } = this.#from;
-      const cursor = formatCursor({ store, base: target!, target: null, seq: 0, index: 0 });
-      return { events, cursor, atEnd: isNow, missed };
+      return { events, cursor: cursorBehind(store, target!), atEnd: isEnd, missed };
     }
     const place = this.#at ?? { seq: lastSeq + 1, index: 0 };
     return {
@@ -107,5 +116,8 @@ class PageWriter {
 async function endOfLog({ link, sql }: Base): Promise<string> {
   const [state] = await link.query<StateCells>(sql['log-state'], [NOTHING_SEEN, null, 0, 0]);
   const [store, now] = state!;
-  return formatCursor({ store, base: now, target: null, seq: 0, index: 0 });
+  return cursorBehind(store, now);
 }
+
+const cursorBehind = (store: string, snapshot: string): string =>
+  formatCursor({ store, base: snapshot, target: null, seq: 0, index: 0 });
