@@ -1,5 +1,14 @@
 // What a flush passes to the functions of the migrations, column by column and in the order of their parameters.
-import { type Change, isFinished, isForgotten, type Job, type LogEvent, type NewJob, rankOf } from '@waybill/core';
+import {
+  type Change,
+  isFinished,
+  isForgotten,
+  isJobEvent,
+  type Job,
+  type LogEvent,
+  type NewJob,
+  rankOf,
+} from '@waybill/core';
 import { encodeEvent, encodeEvents, encodeRuns, newestAt } from '../event-codec.ts';
 import { jsonLines, plainArray, plainColumn, sharedPlain, sharedText, textArray, textColumn } from './arrays.ts';
 import { errorCodeCell, errorsCell, errorTypeCell, resultCell, stateCode } from './rows.ts';
@@ -113,7 +122,9 @@ export function insertOneParameters({ job, events }: NewJob, isNewQueue: boolean
 function eventCells(told: readonly { job: Job; events: readonly LogEvent[] }[]): Parameter[] {
   const events = told.flatMap((one) => one.events);
   const lists = listsOf(events);
-  const isOneEach = lists.length === 1 && told.every((one) => one.events.length === 1);
+  // What is not about a job has no queue, so it never shares a list with events of jobs.
+  const isOfJobs = lists.length === 1 && isJobEvent(lists[0]![0]!);
+  const isOneEach = isOfJobs && told.every((one) => one.events.length === 1);
   const runs = isOneEach && told.length > 1 ? encodeRuns(events) : null;
   return [
     newestAt(told),
@@ -129,7 +140,7 @@ function listsOf(events: readonly LogEvent[]): (readonly LogEvent[])[] {
   const [first] = events;
   // Nearly always: then no key is made for each of them.
   if (first && events.every(({ queue, type }) => queue === first.queue && type === first.type)) return [events];
-  return [...Map.groupBy(events, ({ queue, type }) => `${isForgotten(type)}${queue}`).values()];
+  return [...Map.groupBy(events, ({ queue, type }) => `${isForgotten(type)}${queue ?? ''}`).values()];
 }
 
 const eventList = (events: readonly LogEvent[]): string | null =>
