@@ -11,6 +11,7 @@ import {
 import { type Base, despiteRivals } from './base.ts';
 import { insertInside } from './insert-guarded.ts';
 import { keyOf } from './keys.ts';
+import { teller, telling } from './subjects.ts';
 
 /** A row of the table `crons`, column by column. */
 export type CronCells = [
@@ -57,10 +58,12 @@ export const cronStore = (base: Base): CronStore => {
   const { link, sql } = base;
   const one = ([found]: CronCells[]): CronRecord | null => (found ? cronOf(found) : null);
   return {
-    put: async (cron) => one(await link.query<CronCells>(sql['cron-put'], cellsOf(cron)))!,
+    put: async (cron, told) =>
+      one(await telling(base, told, (to) => to.query<CronCells>(sql['cron-put'], cellsOf(cron))))!,
     get: async (tenant, name) => one(await link.query<CronCells>(sql['cron-get'], [tenant, name])),
     list: async (tenant) => (await link.query<CronCells>(sql['cron-list'], [tenant])).map(cronOf),
-    remove: async (tenant, name) => one(await link.query<CronCells>(sql['cron-remove'], [tenant, name])),
+    remove: async (tenant, name, told) =>
+      one(await telling(base, told, (to) => to.query<CronCells>(sql['cron-remove'], [tenant, name]))),
     fire: (request) => fire(base, request),
   };
 };
@@ -89,8 +92,9 @@ function cellsOf(cron: CronRecord): CronCells {
 }
 
 async function fire(base: Base, request: FireRequest): Promise<FireAnswer> {
-  const { tenant, name, expected, nextAt, tick, job } = request;
+  const { tenant, name, expected, nextAt, tick, job, told } = request;
   const { bell, knownQueues, link, sql } = base;
+  const tell = teller(base);
   const fired = await despiteRivals(() =>
     link.transaction(async (tx) => {
       const [cells] = await tx.query<CronCells>(sql['cron-lock'], [tenant, name]);
@@ -100,6 +104,7 @@ async function fire(base: Base, request: FireRequest): Promise<FireAnswer> {
       // A job that another one keeps out leaves no row; the tick has been dealt with all the same.
       const isThere = answer?.status === 'inserted' || answer?.status === 'exists';
       await tx.query(sql['cron-move'], [tenant, name, nextAt, tick, isThere ? job!.job.id : null]);
+      if (told && (!answer || answer.status === 'inserted')) await tell(tx, [told]);
       return storedBy(answer ? [answer] : []);
     }),
   );

@@ -5,11 +5,13 @@ import {
   type EventQuery,
   eventMatches,
   type LoggedEvent,
+  type Told,
 } from '@waybill/core';
 import { decodeEvents } from '../event-codec.ts';
 import type { Base } from './base.ts';
 import { formatCursor, isLater, type LogCursor, NOTHING_SEEN, parseCursor, parseEnd } from './log-cursor.ts';
 import { isId } from './rows.ts';
+import { teller } from './subjects.ts';
 
 /** Segments looked at by one call, so that a filter that lets little through makes no long statement. */
 const SEGMENTS_PER_READ = 64;
@@ -19,9 +21,7 @@ const SEGMENTS_PER_SEARCH = 1024;
 export const eventLog = (base: Base): EventLog => ({
   read: (query) => readEvents(base, query),
   end: () => endOfLog(base),
-  tell: async () => {
-    throw new Error('Not yet.');
-  },
+  tell: (told) => tell(base, told),
 });
 
 type StateCells = [store: string, now: string, wasPruned: boolean, isSetBack: boolean, adoptedSeq: number];
@@ -111,6 +111,12 @@ class PageWriter {
       missed,
     };
   }
+}
+
+async function tell(base: Base, told: readonly Told[]): Promise<void> {
+  if (told.length === 0) return;
+  const write = teller(base);
+  await base.link.transaction((tx) => write(tx, told));
 }
 
 async function endOfLog({ link, sql }: Base): Promise<string> {

@@ -1,23 +1,29 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type LimitRule,
   nextAdmission,
   type OpeningQuery,
   type QueueInfo,
-  type QueueKeep,
   type QueueStats,
   type QueueStore,
+  type Told,
 } from '@waybill/core';
 import { type RuleCells, ruleCells, ruleOf, windowOf } from '../limit-rows.ts';
 import { textArray } from './arrays.ts';
 import type { Base } from './base.ts';
 import { keyOf } from './keys.ts';
+import type { QueryName } from './queries.ts';
+import { teller } from './subjects.ts';
 
 export const queueStore = (base: Base): QueueStore => ({
   list: (tenant) => listQueues(base, tenant),
   stats: (tenant, name, { atMost }) => queueStats(base, tenant, name, atMost),
-  setPaused: (tenant, name, paused) => setPaused(base, tenant, name, paused),
-  setLimit: (tenant, name, limit) => setLimit(base, tenant, name, limit),
-  setKeep: (tenant, name, keep) => setKeep(base, tenant, name, keep),
+  setPaused: (tenant, name, paused, told) => setPaused(base, tenant, name, paused, told),
+  setLimit: (tenant, name, limit, told) => setLimit(base, tenant, name, limit, told),
+  setKeep: (tenant, name, keep, told) => {
+    const statement = keep === 'none' ? 'queue-forget' : 'queue-keep';
+    return change(base, { tenant, name, statement, cells: [], makesQueue: keep === 'none', told });
+  },
 });
 
 type InfoCells = [name: string, paused: boolean, keeps: boolean, ...RuleCells];
@@ -71,31 +77,51 @@ async function queueStats(
   };
 }
 
-/** Undoing what was never done makes no queue. */
-async function setPaused({ link, sql }: Base, tenant: string, name: string, paused: boolean): Promise<QueueInfo> {
-  const [found] = await link.query<InfoCells>(sql[paused ? 'queue-pause' : 'queue-resume'], [tenant, name]);
-  if (!paused) link.wake([name]);
-  return found ? infoOf(tenant, found) : unknown(tenant, name);
+async function setPaused(base: Base, tenant: string, name: string, paused: boolean, told?: Told): Promise<QueueInfo> {
+  const statement = paused ? 'queue-pause' : 'queue-resume';
+  const info = await change(base, { tenant, name, statement, cells: [], makesQueue: paused, told });
+  if (!paused) base.link.wake([name]);
+  return info;
 }
 
 async function setLimit(
-  { link, sql, unlimited }: Base,
+  base: Base,
   tenant: string,
   name: string,
   limit: LimitRule | null,
+  told?: Told,
 ): Promise<QueueInfo> {
-  unlimited.delete(keyOf(tenant, name));
-  const [found] =
-    limit === null
-      ? await link.query<InfoCells>(sql['queue-unlimit'], [tenant, name])
-      : await link.query<InfoCells>(sql['queue-limit'], [tenant, name, ...ruleCells(limit)]);
-  link.wake([name]);
-  return found ? infoOf(tenant, found) : unknown(tenant, name);
+  base.unlimited.delete(keyOf(tenant, name));
+  const [statement, cells] =
+    limit === null ? (['queue-unlimit', []] as const) : (['queue-limit', ruleCells(limit)] as const);
+  const info = await change(base, { tenant, name, statement, cells, makesQueue: limit !== null, told });
+  base.link.wake([name]);
+  return info;
 }
 
-async function setKeep({ link, sql }: Base, tenant: string, name: string, keep: QueueKeep): Promise<QueueInfo> {
-  const [found] = await link.query<InfoCells>(sql[keep === 'none' ? 'queue-forget' : 'queue-keep'], [tenant, name]);
-  return found ? infoOf(tenant, found) : unknown(tenant, name);
+interface QueueChange {
+  tenant: string;
+  name: string;
+  /** Takes the tenant, the name and these cells; answers the queue as it is then. */
+  statement: QueryName;
+  cells: readonly unknown[];
+  makesQueue: boolean;
+  told: Told | undefined;
+}
+
+/** Undoing what was never done makes no queue, and what makes no difference tells nothing. */
+function change(base: Base, { tenant, name, statement, cells, makesQueue, told }: QueueChange): Promise<QueueInfo> {
+  const { link, sql } = base;
+  const tell = teller(base);
+  return link.transaction(async (tx) => {
+    // First of all, so that of two that make the queue one sees what the other has made of it.
+    if (makesQueue) await tx.query(sql['queue-enter'], [tenant, name]);
+    const [before] = await tx.query<InfoCells>(sql['queue-lock'], [tenant, name]);
+    if (!before) return unknown(tenant, name);
+    const [after] = await tx.query<InfoCells>(sql[statement], [tenant, name, ...cells]);
+    if (told && !isDeepStrictEqual(before, after)) await tell(tx, [told]);
+    return infoOf(tenant, after!);
+  });
 }
 
 type OpeningCells = [rateLimit: number, ratePeriodMs: number, starts: string];

@@ -8,10 +8,12 @@ import type {
   RowPut,
   RowPutAnswer,
   RowQuery,
+  Told,
 } from '@waybill/core';
 import { pageOf, type RecordCells, rangeOf, recordOf } from '../record-rows.ts';
 import { textArray } from './arrays.ts';
 import type { Base } from './base.ts';
+import { telling } from './subjects.ts';
 
 export const recordTable = (base: Base): RecordTable => ({
   get: async (keys, now) => (await find(base, keys, now)).map((found) => found?.row ?? null),
@@ -21,7 +23,7 @@ export const recordTable = (base: Base): RecordTable => ({
     return answers;
   },
   list: (query) => listRecords(base, query),
-  remove: (key, expected, _told, now) => removeRecord(base, key, expected, now),
+  remove: (key, expected, told, now) => removeRecord(base, key, expected, told, now),
 });
 
 /** Parts of a key have no line ends; a tenant's name comes last, since nothing has checked it here. */
@@ -51,14 +53,15 @@ async function find({ link, sql }: Base, keys: readonly RecordKey[], now: number
 }
 
 async function putRecord(base: Base, request: RowPut, now: number): Promise<RowPutAnswer> {
-  const { link, sql } = base;
-  const { tenant, kind, id, json, expiresAt, expected } = request;
+  const { sql } = base;
+  const { tenant, kind, id, json, expiresAt, expected, told } = request;
   const mark = randomUUID();
   const values = [tenant, kind, id, json, expiresAt, now, mark];
-  const [stored] =
+  const [stored] = await telling(base, told, (to) =>
     expected === 0
-      ? await link.query<RecordCells>(sql['record-create'], values)
-      : await link.query<RecordCells>(sql['record-replace'], [...values, expected]);
+      ? to.query<RecordCells>(sql['record-create'], values)
+      : to.query<RecordCells>(sql['record-replace'], [...values, expected]),
+  );
   if (stored) return { status: 'stored', row: recordOf(stored) };
   const [found] = await find(base, [request], now);
   if (!found) return { status: 'conflict', row: null };
@@ -72,10 +75,16 @@ async function listRecords({ link, sql }: Base, query: RowQuery): Promise<RowPag
   return pageOf(await link.query<RecordCells>(sql['record-list'], values), limit);
 }
 
-async function removeRecord(base: Base, key: RecordKey, expected: number | null, now: number): Promise<RemoveAnswer> {
+async function removeRecord(
+  base: Base,
+  key: RecordKey,
+  expected: number | null,
+  told: Told | null,
+  now: number,
+): Promise<RemoveAnswer> {
   const { tenant, kind, id } = key;
   const values = [tenant, kind, id, now, randomUUID(), expected];
-  const removed = await base.link.query(base.sql['record-remove'], values);
+  const removed = await telling(base, told, (to) => to.query(base.sql['record-remove'], values));
   if (removed.length > 0) return { status: 'removed' };
   const [found] = await find(base, [key], now);
   return found ? { status: 'conflict', version: found.row.version } : { status: 'absent' };

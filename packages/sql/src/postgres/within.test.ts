@@ -119,6 +119,25 @@ test('limits count what a transaction has enqueued, and a workflow of it runs', 
   expect(nodes.items.map(({ state }) => state).sort()).toEqual(['available', 'pending']);
 });
 
+test('a workflow that a transaction has made is told of with its commit, once', async () => {
+  const { client, waybill } = await bench();
+  const types = ['workflow.started'] as const;
+  const log = async () => (await waybill.events.read({ filter: { types }, limit: 10 })).events;
+  const create = () => waybill.workflows.create({ type: 'chain', steps: [request(), request()] }, { within: client });
+  await client.query('begin');
+  await create();
+  await client.query('rollback');
+  await client.query('begin');
+  const { id } = await create();
+  expect(await log()).toEqual([]);
+  await client.query('commit');
+  const [event, ...others] = await log();
+  expect(event).toMatchObject({ type: 'workflow.started', subject: id, sequence: 1, data: { total_steps: 2 } });
+  expect(others).toEqual([]);
+  const ofJob = await waybill.events.read({ filter: { jobIds: [event!.jobId!] }, limit: 10 });
+  expect(ofJob.events.map(({ type }) => type)).toEqual(['job.enqueued', 'workflow.started']);
+});
+
 test('a rival that takes the same key at the same moment is found, and the transaction goes on', async () => {
   const { client, url, waybill, schema } = await bench();
   const rival = await tempClient(url);

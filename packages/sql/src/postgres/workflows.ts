@@ -19,6 +19,7 @@ import { type Base, despiteRivals } from './base.ts';
 import { insertInside } from './insert-guarded.ts';
 import { keyOf } from './keys.ts';
 import { fromRow, isId, type Row } from './rows.ts';
+import { teller } from './subjects.ts';
 
 export const workflowStore = (base: Base): WorkflowStore => ({
   get: (tenant, id) => getWorkflow(base, tenant, id),
@@ -89,12 +90,14 @@ async function hasUnfinished({ link, sql }: Base, tenant: string, id: string): P
   return row![0];
 }
 
-async function move(base: Base, { tenant, id, from, to, now, jobs }: MoveRequest): Promise<MoveAnswer> {
+async function move(base: Base, { tenant, id, from, to, now, jobs, told }: MoveRequest): Promise<MoveAnswer> {
   const { bell, knownQueues, link, sql } = base;
+  const tell = teller(base);
   const made = await despiteRivals(() =>
     link.transaction(async (tx) => {
       const moved = await tx.query(sql['workflow-move'], [tenant, id, from, to, to === 'running' ? null : now]);
       if (moved.length === 0) return null;
+      if (told) await tell(tx, [told]);
       const answers: InsertAnswer[] = [];
       // Each on its own: one that is there already must not keep the others out.
       for (const job of jobs) answers.push(...(await insertInside(base, tx, [{ jobs: [job] }])));
