@@ -1,6 +1,6 @@
 import type { LogEvent, NewJob, Store, SubjectEvent, SubjectEventType, Told } from '@waybill/core';
 import { silentLogger } from '@waybill/core';
-import { aCron, aJob, aWorkflow, someJobs } from '@waybill/core/testing';
+import { aCron, aJob, aWorkflow, someJobs, TestClock } from '@waybill/core/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from './link/migrate.ts';
 import { readMigrations } from './link/migration-files.ts';
@@ -125,7 +125,7 @@ test('the beat of a worker that is known is one statement', async () => {
   const beat = { tenant: '', id: 'w', activeJobs: 0, now: 5, told: told('worker.started', 'w') };
   await store.workers.beat(beat);
   const proxy = await startProxy(url);
-  const watched = await tempStore(postgresStore, { url: proxy.url, schema, listen: false });
+  const watched = await tempStore(postgresStore, { url: proxy.url, schema, listen: false, clock: new TestClock() });
   // Nothing may begin a transaction: its answer would be lost, and the call made again on another connection.
   proxy.loseAnswerTo('begin isolation');
   const before = proxy.connections;
