@@ -1,7 +1,4 @@
-import { ALL_TENANTS, type EventFilter } from '../store/event-log.ts';
-
-/** Ids that a store can look for at once; more of them are looked for by whoever reads. */
-export const MOST_JOB_IDS = 16;
+import { ALL_TENANTS, type EventFilter, MOST_JOBS_SOUGHT } from '../store/event-log.ts';
 
 /** Lets through whatever one of the filters lets through, and as little else as a store can leave out cheaply. */
 export function jointFilter(filters: Iterable<EventFilter>): EventFilter {
@@ -9,7 +6,7 @@ export function jointFilter(filters: Iterable<EventFilter>): EventFilter {
   const tenants = new Set(all.map(({ tenant }) => tenant));
   const types = union(all, 'types', Number.POSITIVE_INFINITY);
   const queues = union(all, 'queues', Number.POSITIVE_INFINITY);
-  const jobIds = union(all, 'jobIds', MOST_JOB_IDS);
+  const jobIds = union(all, 'jobIds', MOST_JOBS_SOUGHT);
   const [only = ALL_TENANTS] = tenants;
   return {
     tenant: tenants.size === 1 ? only : ALL_TENANTS,

@@ -4,6 +4,9 @@ import type { Told } from '../events/subject-event.ts';
 /** Said where all tenants are meant; an absent tenant never means them. */
 export const ALL_TENANTS = '*';
 
+/** Jobs that a store looks for by itself; the events of more of them are sorted out after they were read. */
+export const MOST_JOBS_SOUGHT = 16;
+
 /** Every field narrows; of the optional ones an absent one does not. */
 export interface EventFilter {
   /** Or `ALL_TENANTS`. */

@@ -5,9 +5,11 @@ import {
   type EventQuery,
   eventMatches,
   type LoggedEvent,
+  MOST_JOBS_SOUGHT,
   type Told,
 } from '@waybill/core';
 import { decodeEvents } from '../event-codec.ts';
+import { plainArray, textArray } from './arrays.ts';
 import type { Base } from './base.ts';
 import { formatCursor, isLater, type LogCursor, NOTHING_SEEN, parseCursor, parseEnd } from './log-cursor.ts';
 import { isId } from './rows.ts';
@@ -15,7 +17,7 @@ import { teller } from './subjects.ts';
 
 /** Segments looked at by one call, so that a filter that lets little through makes no long statement. */
 const SEGMENTS_PER_READ = 64;
-/** Where only one job is asked for, PostgreSQL finds its segments without sending the others. */
+/** Where a handful of jobs is asked for, PostgreSQL finds their segments without sending the others. */
 const SEGMENTS_PER_SEARCH = 1024;
 
 export const eventLog = (base: Base): EventLog => ({
@@ -47,10 +49,11 @@ async function readEvents(base: Base, query: EventQuery): Promise<EventPage> {
   if (last === NOTHING_SEEN) return { events: [], cursor: cursorBehind(store, last), atEnd: true, missed: false };
 
   const from: LogCursor = { store, base: seen, target: target ?? last ?? now, seq, index };
-  const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
-  const most = only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH;
-  const uuid = only !== null && isId(only) ? only : null;
-  const cells = [from.target, seq, most, only, uuid, adoptedSeq];
+  const { jobIds = [] } = filter;
+  const isSearch = jobIds.length > 0 && jobIds.length <= MOST_JOBS_SOUGHT;
+  const most = isSearch ? SEGMENTS_PER_SEARCH : SEGMENTS_PER_READ;
+  const sought = isSearch ? [textArray(jobIds), plainArray(jobIds.filter(isId))] : [null, null];
+  const cells = [from.target, seq, most, ...sought, adoptedSeq];
   const rows =
     seen === NOTHING_SEEN
       ? await link.query<SegmentCells>(sql['segments-from-start'], cells)

@@ -36,6 +36,13 @@ describe('the log in segments', () => {
     expect(page).toMatchObject({ events: [{ jobId: jobs[MANY - 2]!.id, type: 'job.enqueued' }], atEnd: true });
   });
 
+  it('the events of a handful of jobs are found in one call', async () => {
+    const { store, jobs } = await manySegments();
+    const jobIds = [jobs[1]!.id, jobs[MANY - 2]!.id];
+    const page = await store.events.read({ filter: { tenant: '*', jobIds }, limit: 10 });
+    expect(page).toMatchObject({ events: jobIds.map((jobId) => ({ jobId })), atEnd: true });
+  });
+
   it('goes on behind each event, also inside a segment and where pruning has cut one', async () => {
     const store = await openStore({ path: ':memory:' });
     await add(store, {}, {}, {}, {}, {});

@@ -1,4 +1,11 @@
-import { type EventPage, eventMatches, type LoggedEvent, type Told, WaybillError } from '@waybill/core';
+import {
+  type EventPage,
+  eventMatches,
+  type LoggedEvent,
+  MOST_JOBS_SOUGHT,
+  type Told,
+  WaybillError,
+} from '@waybill/core';
 import { decodeEvents } from '../event-codec.ts';
 import type { Input } from './protocol.ts';
 import type { Queries } from './queries.ts';
@@ -7,7 +14,7 @@ import type { Session } from './session.ts';
 /** Segments looked at by one call, so that a filter that lets little through does not hold up the thread. */
 const SEGMENTS_PER_READ = 64;
 const SEGMENTS_PER_STEP = 8;
-/** Where only one job is asked for, SQLite finds its segments without decoding the others. */
+/** Where a handful of jobs is asked for, SQLite finds their segments without decoding the others. */
 const SEGMENTS_PER_SEARCH = 1024;
 
 /** The next event to look at: the segment and the place inside of it. */
@@ -28,7 +35,8 @@ export function readEvents({ sql }: Session, { after, until, filter, limit }: In
   // The log is pruned from its head only, so it has no gaps.
   const oldest = Math.max(from.segment, start.segment);
   const last = Math.min(newest, to.index === 0 ? to.segment - 1 : to.segment);
-  const only = filter.jobIds?.length === 1 ? filter.jobIds[0]! : null;
+  const { jobIds = [] } = filter;
+  const only = jobIds.length > 0 && jobIds.length <= MOST_JOBS_SOUGHT ? JSON.stringify(jobIds) : null;
   const most = only === null ? SEGMENTS_PER_READ : SEGMENTS_PER_SEARCH;
   const reach = Math.min(last, oldest + most - 1);
   const events: LoggedEvent[] = [];
