@@ -1,28 +1,27 @@
-import {
-  type EventFilter,
-  type EventPage,
-  type EventQuery,
-  eventMatches,
-  type LogEvent,
-  type LoggedEvent,
-  WaybillError,
-} from '@waybill/core';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type EventPage, type EventQuery, eventMatches, type LogEvent, type LoggedEvent } from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, between, equals } from './conditions.ts';
 import { decodeEntries } from './event-codec.ts';
 import { type Item, number } from './items.ts';
 import { bucketOf, bucketPk, confirmSk, firstOf, headKey, positionSk } from './keys.ts';
+import {
+  comparePositions,
+  formatCursor,
+  type Position,
+  parseCursor,
+  positionBehind,
+  startOf,
+  withCursors,
+} from './log-cursor.ts';
 import { closePosition, lostIn, settleOrphan } from './orphans.ts';
 import { isGone } from './rows.ts';
 
 /** Segments looked at by one call, so that a filter that lets little through does not take for ever. */
 const SEGMENTS_PER_READ = 200;
-
-/** The next event to look at: the segment, and the place among its events. */
-interface Position {
-  segment: number;
-  index: number;
-}
+/** A reader that waits for a writer looks this often, and this many times in one call. */
+const LOOK_EVERY_MS = 100;
+const MOST_LOOKS = 10;
 
 /** How far the log goes, and where its oldest segment that may be kept is. */
 interface Head {
@@ -33,21 +32,43 @@ interface Head {
 
 export async function endOfLog(base: Base): Promise<string> {
   const { newest } = await readHead(base);
-  return formatCursor({ segment: newest + 1, index: 0 });
+  return formatCursor(startOf(newest + 1));
 }
 
-export async function readEvents(base: Base, { after, filter, limit }: EventQuery): Promise<EventPage> {
+/**
+ * `end` answers a place behind segments that their writers may not have confirmed yet. A reader up to there has to wait
+ * for them, and asks again at once when a page says that it is not there. So the wait is in here.
+ */
+export async function readEvents(base: Base, query: EventQuery): Promise<EventPage> {
+  const { after, until } = query;
   const from = after === undefined ? null : parseCursor(after);
+  const to = until === undefined ? null : parseCursor(until);
+  if (from && to && comparePositions(from, to) > 0) {
+    return { events: [], cursor: after!, atEnd: false, missed: false };
+  }
+  for (let look = 1; ; look++) {
+    const { page, isWaiting } = await readOnce(base, query, from, to);
+    if (!isWaiting || look === MOST_LOOKS) return page;
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
+/** `isWaiting`: the reader wants to go on to `to`, and the first segment that it looks at is not confirmed. */
+async function readOnce(base: Base, query: EventQuery, from: Position | null, to: Position | null) {
   const head = await readHead(base);
-  const start = from && from.segment >= head.oldest ? from : { segment: head.oldest, index: 0 };
-  const page: EventPage = {
-    events: [],
-    cursor: formatCursor(from && from.segment > head.newest ? from : start),
-    atEnd: true,
-    missed: from !== null && from.segment < head.oldest,
-  };
-  const last = Math.min(head.newest, start.segment + SEGMENTS_PER_READ - 1);
-  if (start.segment > last) return page;
+  const start = from && from.segment >= head.oldest ? from : startOf(head.oldest);
+  const behindNewest = startOf(head.newest + 1);
+  const end = to && comparePositions(to, behindNewest) < 0 ? to : behindNewest;
+  const missed = from !== null && from.segment < head.oldest;
+  const page: EventPage = { events: [], cursor: formatCursor(start), atEnd: true, missed };
+  if (comparePositions(start, end) >= 0) {
+    // Everything up to `to` may have expired, and what is behind it is none of this reader's business.
+    if (to && comparePositions(to, start) < 0) page.cursor = formatCursor(to);
+    return { page, isWaiting: false };
+  }
+  const lastWanted = end.index === 0 ? end.segment - 1 : end.segment;
+  const last = Math.min(lastWanted, start.segment + SEGMENTS_PER_READ - 1);
+  let at = start;
   for (let bucket = bucketOf(start.segment); firstOf(bucket) <= last; bucket++) {
     const segments = await readBucket(
       base,
@@ -60,14 +81,15 @@ export async function readEvents(base: Base, { after, filter, limit }: EventQuer
       if (events === 'open') {
         // Those behind it are watched from now on too: a process that died has often left several.
         for (const one of segments) if (one.position > segment.position && !one.confirmed) isOrphaned(base, one, head);
-        return { ...page, cursor: formatCursor(placeAt(start, segment.position)) };
+        return { page: { ...page, atEnd: to === null }, isWaiting: to !== null && at === start };
       }
       if (events === 'gone') page.missed ||= from !== null;
-      else if (isFull(page, events, placeAt(start, segment.position), filter, limit, head)) return page;
-      page.cursor = formatCursor({ segment: segment.position + 1, index: 0 });
+      else if (isFull(page, events, at, end, query)) return { page, isWaiting: false };
+      at = segment.position === end.segment ? end : startOf(segment.position + 1);
+      page.cursor = formatCursor(at);
     }
   }
-  return { ...page, atEnd: last >= head.newest };
+  return { page: { ...page, atEnd: comparePositions(at, end) >= 0 }, isWaiting: false };
 }
 
 /** What a segment tells; null: it has expired, or nobody has confirmed it yet. */
@@ -78,40 +100,27 @@ export async function confirmedEvents(base: Base, position: number): Promise<Log
   return withCursors(trueOnes(decodeEntries(item['b'] as string), lostIn(confirmed)), position);
 }
 
-const placeAt = (start: Position, segment: number): Position =>
-  segment === start.segment ? start : { segment, index: 0 };
-
 /** Adds what the filter lets through; true when the page has all it can hold. */
 function isFull(
   page: EventPage,
   told: readonly LogEvent[],
-  from: Position,
-  filter: EventFilter,
-  limit: number,
-  head: Head,
+  at: Position,
+  end: Position,
+  { filter, limit }: EventQuery,
 ): boolean {
-  const events = withCursors(told, from.segment);
-  for (let index = from.index; index < events.length; index++) {
+  const events = withCursors(told, at.segment);
+  const stop = at.segment === end.segment ? Math.min(end.index, events.length) : events.length;
+  for (let index = at.index; index < stop; index++) {
     const event = events[index]!;
     if (!eventMatches(event, filter)) continue;
     page.events.push(event);
     page.cursor = event.cursor;
-    page.atEnd = index === events.length - 1 && from.segment === head.newest;
+    page.atEnd = comparePositions(positionBehind(at.segment, index, events.length), end) >= 0;
     if (page.events.length >= limit) return true;
   }
   page.atEnd = true;
   return false;
 }
-
-/** Behind the last event of a segment the next segment begins. */
-const withCursors = (events: readonly LogEvent[], segment: number): LoggedEvent[] =>
-  events.map((event, index) => {
-    const isLast = index === events.length - 1;
-    return {
-      ...event,
-      cursor: formatCursor(isLast ? { segment: segment + 1, index: 0 } : { segment, index: index + 1 }),
-    };
-  });
 
 async function readHead({ db }: Base): Promise<Head> {
   const item = (await db.get(headKey)) ?? {};
@@ -175,14 +184,4 @@ export async function forgetOldSegments(base: Base): Promise<void> {
     if (kept) break;
   }
   if (oldest > head.oldest) await base.db.write({ update: headKey, change: { set: { lo: oldest } } });
-}
-
-const formatCursor = ({ segment, index }: Position): string => (index === 0 ? `${segment}` : `${segment}.${index}`);
-
-const CURSOR = /^([0-9]{1,15})(?:\.([0-9]{1,9}))?$/;
-
-function parseCursor(cursor: string): Position {
-  const match = CURSOR.exec(cursor);
-  if (!match) throw new WaybillError('invalid_request', 'The event cursor was not made by this store.');
-  return { segment: Number(match[1]), index: Number(match[2] ?? 0) };
 }
