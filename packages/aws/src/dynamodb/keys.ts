@@ -16,6 +16,7 @@ import { type Item, type Key, keyOf } from './items.ts';
  *   B#batch           -             the commit of a staged group
  *   R#tenant#kind     id            a record. The id is written as it is, so that ids sort by their bytes
  *   M#name            -             a lock (mutual exclusion)
+ *   E#tenant#kind#..  -             how many events there were of a subject that is not a job
  *   LOG               -             how far the log goes
  *   LOG#bucket        position      a segment of the log
  */
@@ -86,6 +87,9 @@ export const recordKey = ({ tenant, kind, id }: { tenant: string; kind: string; 
   sk: id,
 });
 export const lockKey = (name: string): Key => alone(joined('M', name));
+
+export const subjectKey = ({ tenant, kind, subject }: { tenant: string; kind: string; subject: string }): Key =>
+  alone(joined('E', tenant, kind, subject));
 
 export const headKey: Key = alone('LOG');
 const SEGMENTS_PER_BUCKET = 100;

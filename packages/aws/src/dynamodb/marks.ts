@@ -7,8 +7,13 @@ export const markOf = (position: number, index: number): string => `${position.t
 /** The mark of a change without events, of which the log knows nothing. */
 export const unloggedMark = (random: string): string => `-${random}`;
 
-export const hasMark = (row: Item | undefined, mark: string): boolean =>
-  ((row?.['ev'] as readonly string[] | undefined) ?? []).includes(mark);
+const marksOf = (row: Item | undefined): readonly string[] => (row?.['ev'] as readonly string[] | undefined) ?? [];
+
+/** The marks of a row after a change of it. Of the oldest ones at most so many are kept. */
+export const withMarks = (row: Item | undefined, marks: readonly string[], kept: number): readonly string[] =>
+  [...marksOf(row), ...marks].slice(-kept);
+
+export const hasMark = (row: Item | undefined, mark: string): boolean => marksOf(row).includes(mark);
 
 /**
  * The fence of a row, a position in the log. A reader that finds a change there without its mark in the row calls the
@@ -18,7 +23,7 @@ export const hasMark = (row: Item | undefined, mark: string): boolean =>
 export const FENCE = 'fn';
 
 /** A base-36 number ends where the dot begins. */
-const positionOf = (mark: string): number | null => (mark.startsWith('-') ? null : Number.parseInt(mark, 36));
+export const positionOf = (mark: string): number | null => (mark.startsWith('-') ? null : Number.parseInt(mark, 36));
 
 export const isBelow = (position: number): Condition => any(absent(FENCE), less(FENCE, position));
 

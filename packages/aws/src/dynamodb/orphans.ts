@@ -1,13 +1,13 @@
-import type { LogEvent } from '@waybill/core';
+import { countedAs, isJobEvent, type LogEvent } from '@waybill/core';
 import type { Base } from './base.ts';
 import { absent, all, exists, lacks } from './conditions.ts';
 import { inParallel } from './database.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { clearStaged } from './finish-batch.ts';
 import { type Item, type Key, text } from './items.ts';
-import { bucketOf, bucketPk, jobKey, positionSk, progressKey } from './keys.ts';
+import { bucketOf, bucketPk, jobKey, positionSk, progressKey, subjectKey } from './keys.ts';
 import { confirmation, EMPTY_BODY } from './log-writer.ts';
-import { FENCE, hasMark, isBelow, isFenced, markOf } from './marks.ts';
+import { FENCE, hasMark, isBelow, isFenced, markOf, positionOf } from './marks.ts';
 import { secondsOf } from './rows.ts';
 
 const DAY_MS = 86_400_000;
@@ -25,29 +25,36 @@ export async function settleOrphan(
   x: number,
 ): Promise<Set<number>> {
   const rows = await base.db.getAll(entries.map(([first]) => markedBy(first!)));
-  const isTrue = await inParallel(
-    entries,
-    async ([first], place) =>
-      hasMark(rows[place], markOf(position, place)) || !(await fence(base, markedBy(first!), position, place)),
-  );
+  const isTrue = await inParallel(entries, async ([first], place) => {
+    const mark = markOf(position, place);
+    return hasMark(rows[place], mark) || !(await fence(base, markedBy(first!), mark));
+  });
   const lost = isTrue.flatMap((is, place) => (is ? [] : [place]));
   const written = await base.db.write(confirmation(position, lost, x));
   base.settings.logger.warn({ position, lost: lost.length }, 'A segment of the log had lost its writer.');
   return written.ok || !written.old ? new Set(lost) : lostIn(written.old);
 }
 
-/** What a run reports of itself does not touch its row. */
-const markedBy = ({ source, tenant, jobId }: LogEvent): Key =>
-  source === PROGRESS_SOURCE ? progressKey(tenant, jobId!) : jobKey(tenant, jobId!);
+/**
+ * The item that the change of these events writes its mark into. What a run reports of itself does not touch its row, and
+ * an event of a subject may be told by the change of a job.
+ */
+function markedBy(event: LogEvent): Key {
+  const { source, tenant, jobId } = event;
+  if (!isJobEvent(event)) return jobId === undefined ? subjectKey(countedAs(event)) : jobKey(tenant, jobId);
+  return source === PROGRESS_SOURCE ? progressKey(tenant, event.jobId) : jobKey(tenant, event.jobId);
+}
 
-/** Makes sure that a change never happens. Answers false when it has happened. */
-async function fence(base: Base, key: Key, position: number, place: number): Promise<boolean> {
-  const mark = markOf(position, place);
+/** Makes sure that the change of a mark never happens. Answers false when it has happened. */
+export async function fence(base: Base, key: Key, mark: string): Promise<boolean> {
+  const position = positionOf(mark)!;
   const condition = all(exists('ev'), lacks('ev', mark), isBelow(position));
   for (let round = 0; round < MOST_TRIES; round++) {
     const fenced = await base.db.write({ update: key, change: { set: { [FENCE]: position } }, if: condition });
-    if (fenced.ok || isFenced(fenced.old, mark)) return true;
+    if (fenced.ok) return true;
+    // First of all: a fence of a later position may have come after the change.
     if (hasMark(fenced.old, mark)) return false;
+    if (isFenced(fenced.old, mark)) return true;
     if (!fenced.old) {
       // In the place of a row that was not made stands one that has expired: nobody sees it, and any later insert may
       // take the place. Expired since a day, so that clocks do not matter.

@@ -4,7 +4,7 @@ import { absent, all, any, atMost, type Condition, equals, exists } from './cond
 import { inParallel } from './database.ts';
 import type { Item, Key } from './items.ts';
 import { idempotencyKey, jobKey, uniqueKey } from './keys.ts';
-import { unlessFenced } from './marks.ts';
+import { unlessFenced, withMarks } from './marks.ts';
 import { absentIn, changingOf, codeOf, expiryOf, toItem } from './rows.ts';
 import { partChange, partNewRow, specKeyOf } from './side-items.ts';
 import type { Write } from './writes.ts';
@@ -51,11 +51,13 @@ export function claimUpdate(base: Base, before: Item, job: Job, mark: string): W
   const rings = before['dn'] as number | undefined;
   // An alarm that rings too early costs a look; moving it would cost two writes of the index.
   if (rings !== undefined && job.nextAt !== null && rings <= job.nextAt) row['dn'] = rings;
-  const marks = [...((before['ev'] as readonly string[] | undefined) ?? []), mark];
   const isAsRead = all(equals('vr', before['vr']!), equals('st', before['st']!), equals('hs', before['hs'] ?? null));
   return {
     update: jobKey(job.tenant, job.id),
-    change: { set: { ...row, ev: marks.slice(-MARKS_KEPT) }, remove: absentIn(row).filter((name) => !KEPT.has(name)) },
+    change: {
+      set: { ...row, ev: withMarks(before, [mark], MARKS_KEPT) },
+      remove: absentIn(row).filter((name) => !KEPT.has(name)),
+    },
     if: unlessFenced(mark, isAsRead),
   };
 }

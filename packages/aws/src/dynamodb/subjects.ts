@@ -1,0 +1,103 @@
+import { countedAs, kindOf, type LogEvent, numbered, type SubjectEventType, type Told } from '@waybill/core';
+import type { Base } from './base.ts';
+import { equals } from './conditions.ts';
+import { type Item, type Key, number } from './items.ts';
+import { subjectKey } from './keys.ts';
+import { hasMark, unlessFenced, withMarks } from './marks.ts';
+import { fence } from './orphans.ts';
+import { secondsOf } from './rows.ts';
+import type { Settings } from './settings.ts';
+import type { Write } from './writes.ts';
+
+/** More than a subject gets in the time after which readers settle a segment; together they are well below 1 KB. */
+const MARKS_KEPT = 64;
+
+/** A subject that facts are told of, as its item was read. Without a count the item is but the fence of a reader. */
+interface Subject {
+  key: Key;
+  item: Item | undefined;
+  /** Which of the facts are about it. */
+  places: number[];
+  told: Told[];
+}
+
+const countIn = (item: Item | undefined): number => (item && number(item, 'n')) ?? 0;
+
+/**
+ * Facts about what is not a job, each a change of its own in the log. They are numbered by the counts of their subjects,
+ * which are read before the log is opened and go up in the transaction of whatever is told: so whoever was faster
+ * refuses it, and the facts are to be read anew.
+ */
+export class Facts {
+  /** To be written into the log. */
+  readonly events: readonly LogEvent[][];
+  readonly #subjects: readonly Subject[];
+
+  private constructor(subjects: readonly Subject[]) {
+    this.#subjects = subjects;
+    const events: LogEvent[][] = [];
+    for (const { item, places, told } of subjects) {
+      for (const [nth, place] of places.entries()) events[place] = [numbered(told[nth]!, countIn(item) + nth)];
+    }
+    this.events = events;
+  }
+
+  static async read(base: Base, told: readonly Told[]): Promise<Facts> {
+    if (told.length === 0) return new Facts([]);
+    const bySubject = [...Map.groupBy(told.keys(), (place) => lineOf(told[place]!)).values()];
+    const keys = bySubject.map(([first]) => subjectKey(countedAs(told[first!]!)));
+    const items = await base.db.getAll(keys);
+    return new Facts(
+      bySubject.map((places, index) => ({
+        key: keys[index]!,
+        item: items[index],
+        places,
+        told: places.map((place) => told[place]!),
+      })),
+    );
+  }
+
+  /** Counts the facts, given the marks of their changes: one write for each subject. */
+  writes({ settings }: Base, marks: readonly string[]): Write[] {
+    return this.#subjects.map(({ key, item, places, told }) => {
+      const own = places.map((place) => marks[place]!);
+      const x = expiryOf(told.at(-1)!, settings);
+      const set = { n: countIn(item) + places.length, ev: withMarks(item, own, MARKS_KEPT) };
+      const change = x === null ? { set, remove: ['x'] } : { set: { ...set, x } };
+      // Positions go up, so a fence that lets the first one through lets all of them through.
+      return { update: key, change, if: unlessFenced(own[0]!, equals('n', item?.['n'] ?? null)) };
+    });
+  }
+
+  /**
+   * What has become of facts after a transaction with their writes was refused. `told`: it went in after all. `outdated`:
+   * somebody else has told of one of the subjects, so these facts never can be told.
+   */
+  async standing(base: Base, marks: readonly string[]): Promise<'told' | 'outdated' | 'open'> {
+    const items = await base.db.getAll(this.#subjects.map(({ key }) => key));
+    if (this.#subjects.some(({ places }, index) => hasMark(items[index], marks[places[0]!]!))) return 'told';
+    const isOutdated = this.#subjects.some(({ item }, index) => countIn(item) !== countIn(items[index]));
+    return isOutdated ? 'outdated' : 'open';
+  }
+
+  /** Makes sure that the refused transaction never goes in: a copy of it may still be on its way. False: it went in. */
+  async areLost(base: Base, marks: readonly string[]): Promise<boolean> {
+    const standing = await this.standing(base, marks);
+    if (standing !== 'open') return standing === 'outdated';
+    const { key, places } = this.#subjects[0]!;
+    return fence(base, key, marks[places[0]!]!);
+  }
+}
+
+/** The line of this process in which whoever tells of a subject stands. */
+export const lineOf = (told: Told): string => `subject ${JSON.stringify(countedAs(told))}`;
+
+/** What these tell of goes by itself, and so does the count. A workflow that was resumed has its time before it. */
+const PASSING: ReadonlySet<string> = new Set(['workflow', 'worker']);
+const GOES_ON: SubjectEventType = 'workflow.resumed';
+
+/** In seconds. Longer than the subject and its events are kept, so that no number is given twice in anybody's sight. */
+function expiryOf({ type, at }: Told, { retention }: Settings): number | null {
+  if (!PASSING.has(kindOf(type)) || type === GOES_ON) return null;
+  return secondsOf(at + Math.max(retention.finishedMs, retention.deadMs, retention.eventsMs));
+}
