@@ -1,28 +1,15 @@
-import {
-  type CronRecord,
-  type FireAnswer,
-  type FireRequest,
-  type JsonObject,
-  type MisfirePolicy,
-  type OverlapPolicy,
-  storedBy,
-} from '@waybill/core';
+import type { CronRecord, JsonObject, MisfirePolicy, OverlapPolicy, Told } from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, begins, type Condition, equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
-import { clearStaged } from './finish-batch.ts';
-import { readGroup } from './group-view.ts';
-import { inserted, refusal } from './insert-group.ts';
-import { planGroup } from './insert-plan.ts';
 import { type Item, number, present, text } from './items.ts';
-import { cronKey, jobKey, partsOfKey, tenantPk } from './keys.ts';
-import { linesOf, type MarkedGroup, openLog } from './marked-group.ts';
-import { writeSides } from './row-writes.ts';
+import { cronKey, partsOfKey, tenantPk } from './keys.ts';
 import { alarmAt } from './rows.ts';
 import type { Settings } from './settings.ts';
+import { type Planned, writeAndTell } from './tell.ts';
 import type { Write } from './writes.ts';
 
-function cronItem(cron: CronRecord, settings: Settings): Item {
+export function cronItem(cron: CronRecord, settings: Settings): Item {
   return present({
     ...cronKey(cron.tenant, cron.name),
     ex: cron.expression,
@@ -65,22 +52,29 @@ export function cronOf(item: Item): CronRecord {
   };
 }
 
-const asRead = (item: Item | undefined): Condition =>
+/** Whoever fires or changes it changes one of these. */
+export const asRead = (item: Item | undefined): Condition =>
   all(equals('vr', item?.['vr'] ?? null), equals('nx', item?.['nx'] ?? null), equals('rn', item?.['rn'] ?? null));
 
 /** The last job stays known too: overlap is about the job before, whichever schedule made it. */
 const historyOf = ({ createdAt, runs, lastAt, lastJobId }: CronRecord) => ({ createdAt, runs, lastAt, lastJobId });
 
-export async function putCron(base: Base, cron: CronRecord): Promise<CronRecord> {
+export async function putCron(base: Base, cron: CronRecord, told?: Told): Promise<CronRecord> {
+  if (told) return writeAndTell(base, told, () => planPut(base, cron));
   for (let round = 0; round < MOST_TRIES; round++) {
-    const item = await base.db.get(cronKey(cron.tenant, cron.name));
-    const before = item && cronOf(item);
-    const version = before ? Math.max(cron.version, before.version + 1) : cron.version;
-    const after = before ? { ...cron, ...historyOf(before), version } : cron;
-    if (await base.db.writeOnce({ put: cronItem(after, base.settings), if: asRead(item) })) return after;
+    const { answer, write } = await planPut(base, cron);
+    if (await base.db.writeOnce(write)) return answer;
     await pause(Math.min(round, 4));
   }
   throw tooContended(`The cron ${cron.name}`);
+}
+
+async function planPut(base: Base, cron: CronRecord): Promise<{ answer: CronRecord; write: Write }> {
+  const item = await base.db.get(cronKey(cron.tenant, cron.name));
+  const before = item && cronOf(item);
+  const version = before ? Math.max(cron.version, before.version + 1) : cron.version;
+  const after = before ? { ...cron, ...historyOf(before), version } : cron;
+  return { answer: after, write: { put: cronItem(after, base.settings), if: asRead(item) } };
 }
 
 export async function getCron({ db }: Base, tenant: string, name: string): Promise<CronRecord | null> {
@@ -93,57 +87,18 @@ export async function listCrons({ db }: Base, tenant: string): Promise<CronRecor
   return items.map(cronOf).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export async function removeCron(base: Base, tenant: string, name: string): Promise<CronRecord | null> {
+export async function removeCron(base: Base, tenant: string, name: string, told?: Told): Promise<CronRecord | null> {
+  if (told) return writeAndTell(base, told, () => planRemove(base, tenant, name));
   for (let round = 0; round < MOST_TRIES; round++) {
-    const item = await base.db.get(cronKey(tenant, name));
-    if (!item) return null;
-    if ((await base.db.write({ delete: cronKey(tenant, name), if: asRead(item) })).ok) return cronOf(item);
+    const { answer, write } = await planRemove(base, tenant, name);
+    if (write === null || (await base.db.write(write)).ok) return answer;
     await pause(Math.min(round, 4));
   }
   throw tooContended(`The cron ${name}`);
 }
 
-/** The cron moves on and its job comes in one transaction. */
-export async function fireCron(base: Base, request: FireRequest): Promise<FireAnswer> {
-  const { job } = request;
-  const groups = job ? [{ jobs: [job] }] : [];
-  const { marked, segments, loseAll } = await openLog(base, groups);
-  const answer = await base.locks.run([`cron ${request.tenant} ${request.name}`, ...groups.flatMap(linesOf)], () =>
-    fireTogether(base, request, marked[0]),
-  );
-  if (marked[0] && (answer.status === 'lost' || answer.jobs.length === 0)) loseAll(0);
-  await segments.confirm();
-  return answer;
-}
-
-async function fireTogether(base: Base, request: FireRequest, group?: MarkedGroup): Promise<FireAnswer> {
-  const { tenant, name, expected, nextAt, tick } = request;
-  for (let round = 0; round < MOST_TRIES; round++) {
-    const item = await base.db.get(cronKey(tenant, name));
-    const cron = item && cronOf(item);
-    if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt) return { status: 'lost' };
-    const view = group && (await readGroup(base, group));
-    const refused = group && view ? await refusal(base, group, view) : null;
-    const plan = group && view && !refused ? await planGroup(base, group, view) : null;
-    // A job that another one keeps out leaves no row; the tick has been dealt with all the same.
-    const isThere = plan !== null || refused?.status === 'exists';
-    const made = isThere && group ? { lastJobId: group.jobs[0]!.job.id, runs: cron.runs + 1 } : {};
-    const after = { ...cron, nextAt, lastAt: tick, ...made };
-    const move: Write = { put: cronItem(after, base.settings), if: asRead(item) };
-    await writeSides(base, plan?.sides ?? []);
-    group?.segments.assertFresh();
-    if (await base.db.transact([move, ...(plan?.writes ?? [])])) {
-      const stored = plan ? [await inserted(base, plan)] : [];
-      for (const { jobs } of stored) base.wakes.jobs(jobs);
-      return { status: 'fired', ...storedBy(stored) };
-    }
-    await group?.segments.assertUnsettled();
-    if (group)
-      await clearStaged(
-        base,
-        group.jobs.map(({ job }) => jobKey(job.tenant, job.id)),
-      );
-    await pause(Math.min(round, 4));
-  }
-  throw tooContended(`The cron ${name}`);
+async function planRemove(base: Base, tenant: string, name: string): Promise<Planned<CronRecord | null>> {
+  const item = await base.db.get(cronKey(tenant, name));
+  if (!item) return { answer: null, write: null };
+  return { answer: cronOf(item), write: { delete: cronKey(tenant, name), if: asRead(item) } };
 }

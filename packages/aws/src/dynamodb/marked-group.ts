@@ -1,4 +1,4 @@
-import type { InsertGroup, Job } from '@waybill/core';
+import type { InsertGroup, Job, LogEvent } from '@waybill/core';
 import type { Base } from './base.ts';
 import { limitLine } from './locks.ts';
 import type { OpenSegments } from './log-writer.ts';
@@ -11,14 +11,17 @@ export interface MarkedGroup extends InsertGroup {
   segments: OpenSegments;
 }
 
-/** One segment for the whole call: each job is a change, and so is each owner that is replaced. */
-export async function openLog(base: Base, groups: readonly InsertGroup[]) {
+/**
+ * One segment for the whole call: each job is a change, and so is each owner that is replaced. `facts` are the changes
+ * that tell of something else in the same transaction.
+ */
+export async function openLog(base: Base, groups: readonly InsertGroup[], facts: readonly LogEvent[][] = []) {
   const forgetful = await base.queues.forgetful(groups.flatMap(({ jobs }) => jobs.map(({ job }) => job)));
   const changes = groups.map(({ jobs }) => [
     ...jobs.map(({ job, events }) => toldOf(events, forgetful(job))),
     ...jobs.map(({ unique }) => unique?.replace?.events ?? []),
   ]);
-  const segments = await base.log.open(changes.flat());
+  const segments = await base.log.open([...changes.flat(), ...facts]);
   let next = 0;
   const places = changes.map((list) => list.map(() => next++));
   const marked: MarkedGroup[] = groups.map((group, index) => {
@@ -29,7 +32,12 @@ export async function openLog(base: Base, groups: readonly InsertGroup[]) {
   const loseAll = (index: number) => {
     for (const place of places[index]!) segments.lose(place);
   };
-  return { marked, segments, loseAll };
+  const factPlaces = facts.map(() => next++);
+  const factMarks = factPlaces.map((place) => segments.mark(place));
+  const loseFacts = () => {
+    for (const place of factPlaces) segments.lose(place);
+  };
+  return { marked, segments, loseAll, factMarks, loseFacts };
 }
 
 export function linesOf({ jobs }: InsertGroup): string[] {

@@ -1,4 +1,4 @@
-import { type InsertAnswer, type MoveAnswer, type MoveRequest, storedBy } from '@waybill/core';
+import { type InsertAnswer, type InsertGroup, type MoveAnswer, type MoveRequest, storedBy } from '@waybill/core';
 import type { Base } from './base.ts';
 import { equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
@@ -6,33 +6,56 @@ import { readGroup } from './group-view.ts';
 import { inserted, refusal } from './insert-group.ts';
 import { type GroupPlan, planGroup } from './insert-plan.ts';
 import { workflowKey } from './keys.ts';
+import type { OpenSegments } from './log-writer.ts';
 import { linesOf, type MarkedGroup, openLog } from './marked-group.ts';
 import { writeSides } from './row-writes.ts';
 import { secondsOf } from './rows.ts';
+import { Facts, lineOf } from './subjects.ts';
 
-/** The workflow moves and its jobs come in one transaction. */
-export async function moveWorkflow(base: Base, request: MoveRequest): Promise<MoveAnswer> {
-  const groups = request.jobs.map((job) => ({ jobs: [job] }));
-  const { marked, segments, loseAll } = await openLog(base, groups);
-  const lines = [`workflow ${request.tenant} ${request.id}`, ...groups.flatMap(linesOf)];
-  const made = await base.locks.run(lines, () => moveTogether(base, request, marked));
-  for (const index of groups.keys()) if (!made?.has(index)) loseAll(index);
-  await segments.confirm();
-  return made === null ? { status: 'lost' } : { status: 'moved', ...storedBy([...made.values()]) };
+/** The workflow moves and its jobs come in one transaction, in which the event of the move is told. */
+export function moveWorkflow(base: Base, request: MoveRequest): Promise<MoveAnswer> {
+  const { tenant, id, jobs, told } = request;
+  const groups = jobs.map((job) => ({ jobs: [job] }));
+  const lines = [`workflow ${tenant} ${id}`, ...groups.flatMap(linesOf), ...(told ? [lineOf(told)] : [])];
+  return base.locks.run(lines, () => moveInLine(base, request, groups));
 }
 
-/** Answers those of the jobs that went in, by their place; null when the workflow was not in the expected state. */
+/** If something else was told of the workflow meanwhile, all is lost with the number of its event, and begins anew. */
+async function moveInLine(base: Base, request: MoveRequest, groups: readonly InsertGroup[]): Promise<MoveAnswer> {
+  for (let round = 0; round < MOST_TRIES; round++) {
+    const facts = await Facts.read(base, request.told ? [request.told] : []);
+    const { marked, segments, loseAll, factMarks, loseFacts } = await openLog(base, groups, facts.events);
+    const made = await moveTogether(base, request, { groups: marked, segments, facts, factMarks });
+    const isMoved = made instanceof Map;
+    for (const index of groups.keys()) if (!isMoved || !made.has(index)) loseAll(index);
+    if (!isMoved) loseFacts();
+    await segments.confirm();
+    if (isMoved) return { status: 'moved', ...storedBy([...made.values()]) };
+    if (made === 'lost') return { status: 'lost' };
+    await pause(Math.min(round, 4));
+  }
+  throw tooContended(`The workflow ${request.id}`);
+}
+
+interface Opened {
+  groups: readonly MarkedGroup[];
+  segments: OpenSegments;
+  facts: Facts;
+  factMarks: readonly string[];
+}
+
+/** Answers those of the jobs that went in, by their place; `lost` when the workflow was not in the expected state. */
 async function moveTogether(
   base: Base,
-  request: MoveRequest,
-  groups: readonly MarkedGroup[],
-): Promise<Map<number, InsertAnswer> | null> {
-  const { tenant, id, from, to, now } = request;
+  { tenant, id, from, to, now }: MoveRequest,
+  { groups, segments, facts, factMarks }: Opened,
+): Promise<Map<number, InsertAnswer> | 'lost' | 'outdated'> {
   const key = workflowKey(tenant, id);
   const { retention } = base.settings;
+  const counts = facts.writes(base, factMarks);
   for (let round = 0; round < MOST_TRIES; round++) {
     const item = await base.db.get(key);
-    if (item?.['st'] !== from) return null;
+    if (item?.['st'] !== from) return 'lost';
     // Each on its own: one that is there already must not keep the others out.
     const plans = new Map<number, GroupPlan>();
     for (const [index, group] of groups.entries()) {
@@ -47,8 +70,10 @@ async function moveTogether(
       [...plans.values()].flatMap(({ sides }) => sides),
     );
     const writes = [...plans.values()].flatMap((plan) => plan.writes);
-    groups[0]?.segments.assertFresh();
-    if (await base.db.transact([{ update: key, change, if: equals('st', from) }, ...writes])) {
+    segments.assertFresh();
+    const isIn = await base.db.transact([{ update: key, change, if: equals('st', from) }, ...writes, ...counts]);
+    const standing = isIn || counts.length === 0 ? null : await facts.standing(base, factMarks);
+    if (isIn || standing === 'told') {
       const made = new Map<number, InsertAnswer>();
       for (const [index, plan] of plans) {
         const answer = await inserted(base, plan);
@@ -57,7 +82,8 @@ async function moveTogether(
       }
       return made;
     }
-    await groups[0]?.segments.assertUnsettled();
+    await segments.assertUnsettled();
+    if (standing === 'outdated') return 'outdated';
     await pause(Math.min(round, 4));
   }
   throw tooContended(`The workflow ${id}`);

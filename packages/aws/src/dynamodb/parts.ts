@@ -8,12 +8,14 @@ import type {
   WorkflowStore,
 } from '@waybill/core';
 import type { Base } from './base.ts';
-import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
+import { getCron, listCrons, putCron, removeCron } from './crons.ts';
+import { fireCron } from './fire-cron.ts';
 import { getLimit, setLimit } from './limits.ts';
 import { endOfLog, readEvents } from './log.ts';
 import { moveWorkflow } from './move-workflow.ts';
 import { listQueues, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
 import { addReports, getProgress } from './reports.ts';
+import { tell } from './tell.ts';
 import { beat, direct, listWorkers } from './workers.ts';
 import { getWorkflow, listWorkflows, meet, parentsOf, UnfinishedNodes, waiting } from './workflows.ts';
 
@@ -22,17 +24,15 @@ import { getWorkflow, listWorkflows, meet, parentsOf, UnfinishedNodes, waiting }
 export const eventLog = (base: Base): EventLog => ({
   read: (query) => readEvents(base, query),
   end: () => endOfLog(base),
-  tell: async () => {
-    throw new Error('Not yet.');
-  },
+  tell: (told) => tell(base, told),
 });
 
 export const queueStore = (base: Base): QueueStore => ({
   list: (tenant) => listQueues(base, tenant),
   stats: (tenant, name, { atMost }) => queueStats(base, tenant, name, atMost),
-  setPaused: (tenant, name, paused) => setPaused(base, tenant, name, paused),
-  setKeep: (tenant, name, keep) => setKeep(base, tenant, name, keep),
-  setLimit: (tenant, name, limit) => setQueueLimit(base, tenant, name, limit),
+  setPaused: (tenant, name, paused, told) => setPaused(base, tenant, name, paused, told),
+  setKeep: (tenant, name, keep, told) => setKeep(base, tenant, name, keep, told),
+  setLimit: (tenant, name, limit, told) => setQueueLimit(base, tenant, name, limit, told),
 });
 
 export const limitStore = (base: Base): LimitStore => ({
@@ -60,14 +60,14 @@ export const reportStore = (base: Base): ReportStore => ({
 
 export const workerStore = (base: Base): WorkerStore => ({
   beat: (request) => beat(base, request),
-  direct: (tenant, id, directive) => direct(base, tenant, id, directive),
+  direct: (tenant, id, directive, told) => direct(base, tenant, id, directive, told),
   list: (tenant) => listWorkers(base, tenant),
 });
 
 export const cronStore = (base: Base): CronStore => ({
-  put: (cron) => putCron(base, cron),
+  put: (cron, told) => putCron(base, cron, told),
   get: (tenant, name) => getCron(base, tenant, name),
   list: (tenant) => listCrons(base, tenant),
-  remove: (tenant, name) => removeCron(base, tenant, name),
+  remove: (tenant, name, told) => removeCron(base, tenant, name, told),
   fire: (request) => fireCron(base, request),
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Job,
   type LimitRule,
@@ -5,9 +6,11 @@ import {
   type QueueKeep,
   type QueueStats,
   rankOf,
+  type Told,
   WaybillError,
 } from '@waybill/core';
 import type { Base } from './base.ts';
+import { all, equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { number } from './items.ts';
 import { gateKey, queueKey } from './keys.ts';
@@ -15,6 +18,7 @@ import { ruleOf, ruleText, windowOf, windowUnder } from './limit-items.ts';
 import { inChunks } from './list.ts';
 import { gateWrite, MOST_CONCURRENT, runNames } from './queue-gate.ts';
 import { infoOf, queueItems } from './queue-items.ts';
+import { type Planned, writeAndTell } from './tell.ts';
 import type { Update } from './writes.ts';
 
 /** Rows looked at to count a queue by state; a longer queue answers what it has found by then. */
@@ -59,13 +63,25 @@ async function jobsOf(base: Base, tenant: string, queue: string): Promise<Job[]>
   return found;
 }
 
-export async function setPaused(base: Base, tenant: string, name: string, paused: boolean): Promise<QueueInfo> {
-  return change(base, tenant, name, paused ? { set: { pa: 1 } } : { remove: ['pa'] }, paused);
+export async function setPaused(
+  base: Base,
+  tenant: string,
+  name: string,
+  paused: boolean,
+  told?: Told,
+): Promise<QueueInfo> {
+  return change(base, tenant, name, paused ? { set: { pa: 1 } } : { remove: ['pa'] }, paused, told);
 }
 
-export async function setKeep(base: Base, tenant: string, name: string, keep: QueueKeep): Promise<QueueInfo> {
+export async function setKeep(
+  base: Base,
+  tenant: string,
+  name: string,
+  keep: QueueKeep,
+  told?: Told,
+): Promise<QueueInfo> {
   const update = keep === 'none' ? { set: { kn: 1 } } : { remove: ['kn'] };
-  const info = await change(base, tenant, name, update, keep === 'none');
+  const info = await change(base, tenant, name, update, keep === 'none', told);
   base.queues.noteKeep(tenant, name, info.keep === 'none' ? { kn: 1 } : undefined);
   return info;
 }
@@ -75,6 +91,7 @@ export async function setQueueLimit(
   tenant: string,
   name: string,
   limit: LimitRule | null,
+  told?: Told,
 ): Promise<QueueInfo> {
   if ((limit?.concurrency ?? 0) > MOST_CONCURRENT) {
     throw new WaybillError(
@@ -85,13 +102,8 @@ export async function setQueueLimit(
   const before = await base.db.get(queueKey(tenant, name));
   if (before || limit) await countRunning(base, tenant, name, before ? ruleOf(before) : null, limit);
   const rule = ruleText(limit);
-  const info = await change(
-    base,
-    tenant,
-    name,
-    rule === null ? { remove: ['ru'] } : { set: { ru: rule } },
-    limit !== null,
-  );
+  const update = rule === null ? { remove: ['ru'] } : { set: { ru: rule } };
+  const info = await change(base, tenant, name, update, limit !== null, told);
   base.queues.noteLimited(tenant, name, limit !== null);
   return info;
 }
@@ -120,10 +132,37 @@ async function change(
   name: string,
   update: Update,
   makesQueue: boolean,
+  told?: Told,
 ): Promise<QueueInfo> {
   const key = queueKey(tenant, name);
+  if (told) {
+    const info = await writeAndTell(base, told, () => planChange(base, tenant, name, update, makesQueue));
+    base.wakes.queue(name);
+    return info;
+  }
   if (!makesQueue && !(await base.db.get(key))) return infoOf(tenant, name, undefined);
   const written = await base.db.write({ update: key, change: update });
   base.wakes.queue(name);
   return infoOf(tenant, name, written.ok ? written.item : undefined);
+}
+
+/** The columns of a queue's settings. Its totals stand beside them and change all the time. */
+const SETTINGS = ['pa', 'kn', 'ru'] as const;
+
+async function planChange(
+  base: Base,
+  tenant: string,
+  name: string,
+  update: Update,
+  makesQueue: boolean,
+): Promise<Planned<QueueInfo>> {
+  const key = queueKey(tenant, name);
+  const item = await base.db.get(key);
+  const before = infoOf(tenant, name, item);
+  if (!item && !makesQueue) return { answer: before, write: null };
+  const kept = Object.entries(item ?? {}).filter(([column]) => !update.remove?.includes(column));
+  const answer = infoOf(tenant, name, { ...Object.fromEntries(kept), ...update.set });
+  if (isDeepStrictEqual(answer, before)) return { answer, write: null };
+  const asRead = all(...SETTINGS.map((column) => equals(column, item?.[column] ?? null)));
+  return { answer, write: { update: key, change: update, if: asRead } };
 }

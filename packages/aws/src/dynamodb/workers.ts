@@ -1,9 +1,10 @@
-import type { WorkerBeat, WorkerDirective, WorkerInfo } from '@waybill/core';
+import type { Told, WorkerBeat, WorkerDirective, WorkerInfo } from '@waybill/core';
 import type { Base } from './base.ts';
-import { all, begins, equals, exists } from './conditions.ts';
+import { absent, all, begins, equals, exists } from './conditions.ts';
 import { type Item, text } from './items.ts';
 import { partsOfKey, tenantPk, workerKey } from './keys.ts';
 import { isGone, secondsOf } from './rows.ts';
+import { writeAndTell } from './tell.ts';
 
 const DAY_MS = 86_400_000;
 /** A worker that nobody has heard of for this long is forgotten. */
@@ -21,12 +22,22 @@ function workerOf(item: Item): WorkerInfo {
   };
 }
 
-export async function beat(base: Base, { tenant, id, activeJobs, now }: WorkerBeat): Promise<WorkerDirective> {
+export async function beat(base: Base, { tenant, id, activeJobs, now, told }: WorkerBeat): Promise<WorkerDirective> {
   const key = workerKey(tenant, id);
   const set = { aj: activeJobs, ls: now, x: secondsOf(now + KEPT_MS) };
-  const known = await base.db.write({ update: key, change: { set }, if: exists('fs') });
+  const note = () => base.db.write({ update: key, change: { set }, if: exists('fs') });
+  const known = await note();
   if (known.ok) return workerOf(known.item!).directive;
-  await base.db.write({ update: key, change: { set: { ...set, fs: now } } });
+  const change = { set: { ...set, fs: now } };
+  if (told) {
+    return writeAndTell(base, told, async () => {
+      // Two calls may have found that nobody knows it.
+      const found = 'fs' in ((await base.db.get(key)) ?? {}) ? await note() : null;
+      if (found?.ok) return { answer: workerOf(found.item!).directive, write: null };
+      return { answer: 'running', write: { update: key, change, if: absent('fs') } };
+    });
+  }
+  await base.db.write({ update: key, change });
   return 'running';
 }
 
@@ -35,10 +46,22 @@ export async function direct(
   tenant: string,
   id: string,
   directive: WorkerDirective,
+  told?: Told,
 ): Promise<WorkerInfo | null> {
   const update = workerKey(tenant, id);
-  const told = await base.db.write({ update, change: { set: { di: directive } }, if: exists('fs') });
-  return told.ok ? workerOf(told.item!) : null;
+  const change = { set: { di: directive } };
+  if (!told) {
+    const written = await base.db.write({ update, change, if: exists('fs') });
+    return written.ok ? workerOf(written.item!) : null;
+  }
+  return writeAndTell(base, told, async () => {
+    const item = await base.db.get(update);
+    if (!item || !('fs' in item)) return { answer: null, write: null };
+    const before = workerOf(item);
+    if (before.directive === directive) return { answer: before, write: null };
+    const asRead = all(exists('fs'), equals('di', item['di'] ?? null));
+    return { answer: { ...before, directive }, write: { update, change, if: asRead } };
+  });
 }
 
 export async function listWorkers({ db, settings }: Base, tenant: string): Promise<WorkerInfo[]> {
