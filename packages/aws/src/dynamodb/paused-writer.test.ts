@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { LoggedEvent, NewJob, Store } from '@waybill/core';
-import { aJob, aWorkflow, settleChange, someJobs, TEST_EPOCH, TestClock } from '@waybill/core/testing';
+import { isJobEvent, type LoggedEvent, type NewJob, type Store } from '@waybill/core';
+import { aCron, aJob, aWorkflow, settleChange, someJobs, TEST_EPOCH, TestClock } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answered, FaultyProxy } from '../testing/faulty-proxy.ts';
 import { localClient } from '../testing/local-dynamo.ts';
 import { ORPHANED_AFTER_MS } from './orphan-watch.ts';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
 import { checkLog } from './testing/crash.ts';
+import { aFact, factsIn, starting } from './testing/facts.ts';
 
 const PROCESS = fileURLToPath(new URL('./testing/writer-process.ts', import.meta.url));
 /** Tells a hang from an answer. */
@@ -40,7 +41,7 @@ class Follower {
     const keys = ids.map((id) => ({ tenant: '', id }));
     const [jobs, reports] = await Promise.all([this.#store.get(keys), this.#store.reports.get(keys)]);
     for (const [index, id] of ids.entries()) {
-      const own = this.events.filter(({ jobId }) => jobId === id);
+      const own = this.events.filter(isJobEvent).filter(({ jobId }) => jobId === id);
       const from = (source: string) => own.filter((event) => event.source === source).map(({ sequence }) => sequence);
       expect(from('server'), `events of job ${id}`).toEqual(upTo(jobs[index]!.version));
       expect(from('worker'), `reports of job ${id}`).toEqual(upTo(reports[index]?.sequence ?? 0));
@@ -58,12 +59,16 @@ interface Scene {
   prepare?(store: Store, jobs: readonly NewJob[], clock: TestClock): Promise<unknown>;
   /** Whether the writer itself makes up for what readers have called lost. */
   repeats?: boolean;
+  /** What the log tells of subjects in the end: the act is done twice. */
+  tells?: string[];
 }
 
 const insertAll = (store: Store, jobs: readonly NewJob[]) => store.insert(jobs.map((job) => ({ jobs: [job] })));
 const claimAll = (store: Store, _: readonly NewJob[], clock: TestClock) =>
   store.claim([{ tenant: '', queues: ['default'], limit: 10, ...LEASE, now: clock.now() }]);
 const held = (store: Store, jobs: readonly NewJob[]) => store.get(jobs.map(({ job }) => job));
+
+const withStart = ([first, ...others]: readonly NewJob[]): NewJob[] => [starting(first!, 'flow'), ...others];
 
 const SCENES: Record<string, Scene> = {
   'the segment of a call': { text: '"b":{"S":"[[', act: insertAll, repeats: true },
@@ -75,7 +80,8 @@ const SCENES: Record<string, Scene> = {
   'the commit of a staged group': {
     text: '"S":"B#',
     act: (store, jobs) =>
-      store.insert([{ jobs: [...jobs, ...someJobs(12)], workflow: { create: aWorkflow({ total: 15 }) } }]),
+      store.insert([{ jobs: [...withStart(jobs), ...someJobs(12)], workflow: { create: aWorkflow({ total: 15 }) } }]),
+    tells: ['workflow.started 1'],
   },
   'the row of a claim': { text: '"#ck"', prepare: insertAll, act: claimAll, repeats: true },
   'the row of a settle': {
@@ -98,6 +104,50 @@ const SCENES: Record<string, Scene> = {
       return store.reports.add([{ tenant, id, by, report, now: TEST_EPOCH + 5 }]);
     },
     repeats: true,
+  },
+  'the change of a queue': {
+    text: 'TransactWriteItems',
+    prepare: insertAll,
+    act: (store) => store.queues.setPaused('', 'default', true, aFact('queue.paused', 'default')),
+    repeats: true,
+    tells: ['queue.paused 1'],
+  },
+  'the change of a queue that something was told of': {
+    text: 'TransactWriteItems',
+    prepare: async (store, jobs) => [
+      await insertAll(store, jobs),
+      await store.queues.setPaused('', 'default', true, aFact('queue.paused', 'default')),
+    ],
+    act: (store) => store.queues.setPaused('', 'default', false, aFact('queue.resumed', 'default')),
+    repeats: true,
+    tells: ['queue.paused 1', 'queue.resumed 2'],
+  },
+  'a fact about no change': {
+    text: '"#ev"',
+    prepare: insertAll,
+    act: (store) => store.events.tell([aFact('incident.noted', 'i')]),
+    repeats: true,
+    tells: ['incident.noted 1', 'incident.noted 2'],
+  },
+  'the tick of a cron': {
+    text: 'TransactWriteItems',
+    prepare: async (store, jobs) => [await insertAll(store, jobs.slice(1)), await store.crons.put(aCron())],
+    act: (store, [job]) => {
+      const { name, version, nextAt } = aCron();
+      const expected = { version, nextAt: nextAt! };
+      const told = aFact('cron.triggered', name);
+      return store.crons.fire({ tenant: '', name, expected, tick: nextAt!, nextAt: null, job: job!, told });
+    },
+    tells: ['cron.triggered 1'],
+  },
+  'the move of a workflow': {
+    text: 'TransactWriteItems',
+    prepare: (store, jobs) => store.insert([{ jobs: withStart(jobs), workflow: { create: aWorkflow({ total: 3 }) } }]),
+    act: (store) => {
+      const end = { tenant: '', id: 'flow', from: 'running', to: 'completed', now: TEST_EPOCH, jobs: [] } as const;
+      return store.workflows.move({ ...end, told: aFact('workflow.completed', 'flow') });
+    },
+    tells: ['workflow.started 1', 'workflow.completed 2'],
   },
 };
 
@@ -139,6 +189,7 @@ describe.skipIf(!canRun)('a writer that readers have given up (skipped: needs Ja
     await readerClock.advance(ORPHANED_AFTER_MS);
     await follower.read();
     await follower.check(ids);
+    expect(factsIn(follower.events)).toEqual(scene.tells ?? []);
     await checkLog(reader);
   });
 

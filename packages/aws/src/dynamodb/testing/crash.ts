@@ -1,7 +1,8 @@
-import { isFinished, type Job, type Store } from '@waybill/core';
+import { isFinished, isJobEvent, type Job, kindOf, type LoggedEvent, type Store } from '@waybill/core';
 import { TestClock } from '@waybill/core/testing';
 import { expect } from 'vitest';
 import type { useLocalDynamo } from './bench.ts';
+import { factsIn } from './facts.ts';
 import { FaultyClient } from './faulty-client.ts';
 
 /** More than any readers' or sweepers' patience with a process that died. */
@@ -17,6 +18,8 @@ export interface Scene<S> {
   between?(store: Store, scene: S): Promise<void>;
   /** What must hold in the end. */
   check(store: Store, scene: S, clock: TestClock): Promise<void>;
+  /** What the log tells of subjects in the end, in short. */
+  tells?: string[];
 }
 
 /** Lets a process die after each of its requests in turn; another one then does the same again. */
@@ -46,7 +49,8 @@ export async function crashEverywhere<S>(local: ReturnType<typeof useLocalDynamo
     // Readers wait for a position that the dead process had drawn, from the moment on when they see it.
     await next.store.events.read({ filter: { tenant: '*' }, limit: 1000 });
     await clock.advance(LONG_MS);
-    await checkLog(next.store);
+    const events = await checkLog(next.store);
+    expect(factsIn(events), `after ${requests} requests`).toEqual(scene.tells ?? []);
     await sound.close();
     if (!died) return requests - 1;
   }
@@ -54,25 +58,34 @@ export async function crashEverywhere<S>(local: ReturnType<typeof useLocalDynamo
 }
 
 /** Guarantee 4: the events of every row are there, in order and each once; and none of what never happened. */
-export async function checkLog(store: Store): Promise<void> {
-  const seen = new Map<string, number[]>();
+export async function checkLog(store: Store): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
   for (let after: string | undefined; ; ) {
     const page = await store.events.read({
       filter: { tenant: '*' },
       limit: 100,
       ...(after === undefined ? {} : { after }),
     });
-    const changes = page.events.filter(({ source }) => source === 'server');
-    for (const { jobId, sequence } of changes) seen.set(jobId!, [...(seen.get(jobId!) ?? []), sequence]);
+    events.push(...page.events);
     if (page.atEnd) break;
     after = page.cursor;
   }
-  for (const [id, sequences] of seen) {
+  const changes = events.filter(isJobEvent).filter(({ source }) => source === 'server');
+  for (const [id, own] of Map.groupBy(changes, ({ jobId }) => jobId)) {
     const [job] = await store.get([{ tenant: '', id }]);
-    const expected = Array.from({ length: job?.version ?? 0 }, (_, index) => index + 1);
-    expect(sequences, `events of ${job?.state} job ${id}`).toEqual(expected);
+    expect(sequencesOf(own), `events of ${job?.state} job ${id}`).toEqual(upTo(job?.version ?? 0));
   }
+  const facts = events.filter((event) => !isJobEvent(event));
+  const nameOf = ({ type, subject, source }: LoggedEvent) => `${kindOf(type)} ${subject} by ${source}`;
+  for (const [name, own] of Map.groupBy(facts, nameOf)) {
+    expect(sequencesOf(own), `events of ${name}`).toEqual(upTo(own.length));
+  }
+  return events;
 }
+
+const sequencesOf = (events: readonly LoggedEvent[]): number[] => events.map(({ sequence }) => sequence);
+
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
 export async function allJobs(store: Store): Promise<Job[]> {
   return (await store.list({ filter: { tenant: '' }, limit: 100 })).items;
