@@ -66,6 +66,21 @@ describe.skipIf(!canRun)('what jobs cost on DynamoDB (skipped: needs Java 17)', 
     expect(cost.plain.read).toBeLessThanOrEqual(1);
   });
 
+  it('what tells nothing costs one write, and so does the beat of a known worker that has something to tell', async () => {
+    const meter = new Meter(client());
+    const { store, clock, close } = await open({ client: meter });
+    onTestFinished(close);
+    const told = { type: 'worker.started', tenant: '', subject: 'w', at: clock.now(), data: {} } as const;
+    const beat = () => store.workers.beat({ tenant: '', id: 'w', activeJobs: 1, now: clock.now(), told });
+    await beat();
+    expect(await meter.per(1, beat)).toEqual({ requests: 1, write: 1, read: 0 });
+    const pause = () => store.queues.setPaused('', 'q', true);
+    expect(await meter.per(1, pause)).toEqual({ requests: 1, write: 1, read: 0 });
+    // The same again changes nothing, so it is one look.
+    const again = () => store.queues.setPaused('', 'q', true, { ...told, type: 'queue.paused', subject: 'q' });
+    expect(await meter.per(1, again)).toEqual({ requests: 1, write: 0, read: 1 });
+  });
+
   it('a sweep that finds nothing costs two looks at the index', async () => {
     const meter = new Meter(client());
     const { store, clock, close } = await open({ client: meter });

@@ -3,6 +3,7 @@ import { aCron, aJob, aWorkflow, settleChange, TEST_EPOCH, type TestClock, versi
 import { describe, expect, it } from 'vitest';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
 import { allJobs, checkLimit, crashEverywhere } from './testing/crash.ts';
+import { aFact, starting } from './testing/facts.ts';
 
 const COMPLETED = { kind: 'completed', result: { ok: true } } as const;
 const LEASE = { claimId: 'claim', workerId: 'w', leaseMs: 600_000 };
@@ -47,8 +48,14 @@ describe.skipIf(!canRun)('a process that dies after any request to DynamoDB (ski
     const tried = await crashEverywhere(local, {
       prepare: async (store, clock) => {
         await store.limits.set('', 'k', CONCURRENCY, clock.now());
-        const plain = Array.from({ length: 12 }, () => aJob());
-        return [...plain, aJob({ idempotencyKey: 'once' }), aJob({ limitKey: 'k' }), aJob({ limitKey: 'k' })];
+        const plain = Array.from({ length: 11 }, () => aJob());
+        return [
+          starting(aJob(), 'flow'),
+          ...plain,
+          aJob({ idempotencyKey: 'once' }),
+          aJob({ limitKey: 'k' }),
+          aJob({ limitKey: 'k' }),
+        ];
       },
       act: (store, jobs) => store.insert([{ jobs, workflow: { create: aWorkflow({ total: 15 }) } }]),
       between: async (store, jobs) => {
@@ -61,6 +68,7 @@ describe.skipIf(!canRun)('a process that dies after any request to DynamoDB (ski
         expect(await store.workflows.get('', 'flow')).toMatchObject({ total: 15 });
         await checkLimit(store, 'k', 1);
       },
+      tells: ['workflow.started 1'],
     });
     expect(tried).toBeGreaterThan(30);
   });
@@ -173,12 +181,14 @@ describe.skipIf(!canRun)('a process that dies after any request to DynamoDB (ski
       act: (store, { cron, job }) => {
         const expected = { version: cron.version, nextAt: cron.nextAt! };
         const nextAt = cron.nextAt! + 60_000;
-        return store.crons.fire({ tenant: '', name: cron.name, expected, nextAt, tick: cron.nextAt!, job });
+        const told = aFact('cron.triggered', cron.name);
+        return store.crons.fire({ tenant: '', name: cron.name, expected, nextAt, tick: cron.nextAt!, job, told });
       },
       check: async (store, { cron, job }) => {
         expect(await store.crons.get('', cron.name)).toMatchObject({ runs: 1, lastJobId: job.job.id });
         expect(await allJobs(store)).toHaveLength(1);
       },
+      tells: ['cron.triggered 1'],
     });
     expect(tried).toBeGreaterThan(5);
   });
@@ -186,7 +196,8 @@ describe.skipIf(!canRun)('a process that dies after any request to DynamoDB (ski
   it('guarantee 8: a workflow ends once, with its callback', async () => {
     const tried = await crashEverywhere(local, {
       prepare: async (store) => {
-        await store.insert([{ jobs: [aJob({ queue: 'other' })], workflow: { create: aWorkflow({ total: 1 }) } }]);
+        const node = starting(aJob({ queue: 'other' }), 'flow');
+        await store.insert([{ jobs: [node], workflow: { create: aWorkflow({ total: 1 }) } }]);
         return aJob();
       },
       act: (store, job, clock) =>
@@ -197,11 +208,13 @@ describe.skipIf(!canRun)('a process that dies after any request to DynamoDB (ski
           to: 'completed',
           now: clock.now(),
           jobs: [job],
+          told: aFact('workflow.completed', 'flow'),
         }),
       check: async (store, { job }) => {
         expect(await store.workflows.get('', 'flow')).toMatchObject({ state: 'completed' });
         expect((await store.get([job]))[0]).toMatchObject({ state: 'available' });
       },
+      tells: ['workflow.started 1', 'workflow.completed 2'],
     });
     expect(tried).toBeGreaterThan(5);
   });
