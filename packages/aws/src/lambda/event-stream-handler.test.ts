@@ -21,7 +21,7 @@ describe.skipIf(!canRun)('a function at the stream of the table (skipped: needs 
   async function open(options: Partial<EventStreamOptions> = {}) {
     const [clock, table] = [new TestClock(), local.newTable()];
     const { store, close } = await local.open({ clock, table });
-    const { jobs } = engine({ store, maintenance: false, logger: silentLogger });
+    const { jobs, queues } = engine({ store, maintenance: false, logger: silentLogger });
     onTestFinished(close);
     const stream = new TableStream(local.client(), local.endpoint(), table);
     const told: LoggedEvent[][] = [];
@@ -38,7 +38,7 @@ describe.skipIf(!canRun)('a function at the stream of the table (skipped: needs 
       for (const { job, token } of leases) await jobs.settle({ id: job.id, leaseToken: token, outcome: COMPLETED });
     };
     const logged = async () => (await store.events.read({ filter: { tenant: '*' }, limit: 1_000 })).events;
-    return { table, store, clock, jobs, stream, told, handler, work, logged };
+    return { table, store, clock, jobs, queues, stream, told, handler, work, logged };
   }
 
   it('it is a handler of DynamoDB streams', async () => {
@@ -56,6 +56,26 @@ describe.skipIf(!canRun)('a function at the stream of the table (skipped: needs 
       ...Array(3).fill('job.enqueued'),
       ...Array(3).fill('job.started'),
       ...Array(3).fill('job.completed'),
+    ]);
+  });
+
+  it('what is told of subjects arrives too, beside the events of jobs', async () => {
+    const { handler, stream, told, work, queues, store, clock, logged } = await open();
+    await queues.pause('mails');
+    await queues.pause('mails');
+    await queues.resume('mails');
+    await work(1);
+    await store.events.tell([{ type: 'incident.opened', tenant: 'acme', subject: 'i-1', at: clock.now(), data: {} }]);
+    expect(await handler({ Records: await stream.read() })).toEqual({ batchItemFailures: [] });
+    expect(told.flat()).toEqual(await logged());
+    const namesOf = ({ type, subject, queue, sequence }: LoggedEvent) => `${type} ${subject ?? queue} ${sequence}`;
+    expect(told.flat().map(namesOf)).toEqual([
+      'queue.paused mails 1',
+      'queue.resumed mails 2',
+      'job.enqueued mails 1',
+      'job.started mails 2',
+      'job.completed mails 3',
+      'incident.opened i-1 1',
     ]);
   });
 

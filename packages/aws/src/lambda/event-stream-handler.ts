@@ -7,8 +7,10 @@ export interface EventStreamOptions {
   /** Opened by the first invocation and kept as long as the function's container lives. */
   open(): Promise<{ store: Pick<DynamoStore, 'confirmedEvents'> }>;
   /**
-   * Given what one call of the engine wrote, and called one after another. When it fails, Lambda brings the same events
-   * again, so they may come twice: each has its `cursor`, and its `sequence` within its job.
+   * Given what one call of the engine wrote, and called one after another. Most events are of jobs; the others are of a
+   * queue, a cron, a workflow, a worker or a record, which `subject` names, and `isJobEvent` of `@waybill/core` tells them
+   * apart. When it fails, Lambda brings the same events again, so they may come twice: each has its `cursor`, and its
+   * `sequence` within its job or subject.
    */
   onEvents(events: LoggedEvent[]): Promise<unknown>;
   /** @defaultValue stderrLogger */
