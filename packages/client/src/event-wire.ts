@@ -32,18 +32,22 @@ export function eventToWire(event: LoggedEvent): WireEvent {
 
 const SERVER = 'ojs://waybill/server';
 const WORKERS = 'ojs://waybill/workers/';
-const JOBS = 'ojs://waybill/jobs/';
-/** How the source of what the changes of a job tell of something else begins. */
-const JOB = 'job:';
+/** What the changes of a job tell of something else, and heartbeats, have sources of their own. */
+const OTHERS = [
+  { begin: 'job:', address: 'ojs://waybill/jobs/' },
+  { begin: 'lease:', address: 'ojs://waybill/leases/' },
+];
 
 function sourceOf({ source }: LoggedEvent): string {
   if (source === 'server') return SERVER;
-  if (source.startsWith(JOB)) return `${JOBS}${source.slice(JOB.length)}`;
+  const other = OTHERS.find(({ begin }) => source.startsWith(begin));
+  if (other) return `${other.address}${source.slice(other.begin.length)}`;
   return `${WORKERS}${encodeURIComponent(source)}`;
 }
 
 function sourceFrom(text: string): string {
-  if (text.startsWith(JOBS)) return `${JOB}${text.slice(JOBS.length)}`;
+  const other = OTHERS.find(({ address }) => text.startsWith(address));
+  if (other) return `${other.begin}${text.slice(other.address.length)}`;
   return text.startsWith(WORKERS) ? decodeURIComponent(text.slice(WORKERS.length)) : 'server';
 }
 

@@ -23,7 +23,6 @@ import { limits } from './limits/limits.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { checkNodeVersion } from './node-version.ts';
 import { type EngineOptions, resolveOptions } from './options.ts';
-import { ReportWriter } from './progress/report-writer.ts';
 import { Reporter } from './progress/reporter.ts';
 import { records } from './records/records.ts';
 import { Settler } from './settle/settler.ts';
@@ -88,9 +87,8 @@ export function engine(options: EngineOptions): Waybill {
     onRepeated: (job) => followUp.rows([job]),
     advance: (job) => advancer.advance(job),
   });
-  const reports = new ReportWriter(store);
-  const heartbeats = new Heartbeats({ store, transport, logger, reports, followUp });
-  const reporter = new Reporter({ store, writer, followUp, heartbeats, reports });
+  const heartbeats = new Heartbeats({ store, transport, logger, followUp });
+  const reporter = new Reporter({ store, writer, followUp, heartbeats });
   const claimer = new Claimer({
     ...{ store, transport, writer, followUp, held, logger, leaseMs },
     ...(payloads && { payloads }),
@@ -107,7 +105,7 @@ export function engine(options: EngineOptions): Waybill {
     // While the transport still takes back what came too late.
     await claimer.idle();
     await transport.close();
-    await Promise.all([writer.idle(), advancer.idle(), heartbeats.idle(), reports.idle()]);
+    await Promise.all([writer.idle(), advancer.idle(), heartbeats.idle(), reporter.idle()]);
     await store.close();
   }
 

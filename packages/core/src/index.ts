@@ -16,6 +16,7 @@ export {
   TERMINAL_EVENT_TYPES,
 } from './events/job-event.ts';
 export * from './events/subject-event.ts';
+export { heartbeatEvent } from './job/heartbeat-event.ts';
 export {
   isFinished,
   JOB_STATES,

@@ -10,7 +10,7 @@ import { partChange, partNewRow, specKeyOf } from './side-items.ts';
 import type { Write } from './writes.ts';
 
 /** Marks that a row keeps: more than it gets in the time after which readers settle a segment. */
-const MARKS_KEPT = 24;
+export const MARKS_KEPT = 24;
 
 /** There is no row of this id, or only what is left of one that has expired. */
 export const isFree = (now: number): Condition => any(absent(), atMost('x', Math.floor(now / 1000)));

@@ -89,8 +89,8 @@ describe.skipIf(!canRun)('what jobs cost through the engine (skipped: needs Java
     expect(whole.write).toBeLessThanOrEqual(today);
     expect(whole.read).toBeLessThanOrEqual(1);
     expect(whole.sqs).toBeLessThanOrEqual(mode.overSqs ? 0.5 : 0);
-    // Twenty jobs share the note about their worker; each keeps its own message hidden.
-    expect(heartbeat.write).toBeLessThanOrEqual(1.1);
+    // Twenty jobs share the note about their worker and what the log says of them; each keeps its own message hidden.
+    expect(heartbeat.write).toBeLessThanOrEqual(1.4);
     expect(heartbeat.read).toBeLessThanOrEqual(0.6);
     expect(heartbeat.sqs).toBeLessThanOrEqual(mode.overSqs ? 0.1 : 0);
   });

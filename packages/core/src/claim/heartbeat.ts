@@ -4,7 +4,6 @@ import { invalidField } from '../errors.ts';
 import { workerStarted } from '../events/told.ts';
 import { type LeaseToken, parseToken } from '../job/lease.ts';
 import type { Logger } from '../logger.ts';
-import type { ReportWriter } from '../progress/report-writer.ts';
 import type { ExtendAnswer, ExtendRequest } from '../store/extend.ts';
 import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -14,7 +13,6 @@ import { checkWorkerId } from './worker-id.ts';
 
 interface HeartbeatParts {
   store: Store;
-  reports: ReportWriter;
   followUp: FollowUp;
   transport: Transport;
   logger: Logger;
@@ -27,6 +25,8 @@ interface ExtendCall {
   token: LeaseToken | null | undefined;
   workerId: string | undefined;
   leaseMs: number | null;
+  /** @defaultValue false */
+  isTold?: boolean;
 }
 
 /** Keeps leases alive and tells workers what to do. A lease that is gone is listed, never revived. */
@@ -54,12 +54,12 @@ export class Heartbeats {
         ...{ tenant, id: workerId, activeJobs: jobs.length, now },
         told: workerStarted(workerId, jobs.length, { tenant, at: now }),
       }),
-      Promise.all(runs.map((run) => this.extend({ tenant, ...run, workerId, leaseMs: leaseMs ?? null }))),
+      Promise.all(runs.map((run) => this.extend({ tenant, ...run, workerId, leaseMs: leaseMs ?? null, isTold: true }))),
     ]);
     const extended = answers.flatMap((answer, index) =>
       answer.status === 'extended' ? [{ id: runs[index]!.id, leaseUntil: answer.leaseUntil }] : [],
     );
-    await this.#tell(tenant, runs, workerId, extended, now);
+    if (extended.length > 0) this.#parts.followUp.reported();
     const alive = new Set(extended.map(({ id }) => id));
     return { directive, extended, lost: jobs.map(({ id }) => id).filter((id) => !alive.has(id)), now };
   }
@@ -68,35 +68,11 @@ export class Heartbeats {
     return this.#extends.idle();
   }
 
-  /** The leases hold already: an event that cannot be written is no reason to take them for lost. */
-  async #tell(
-    tenant: string,
-    runs: readonly Pick<ExtendCall, 'id' | 'token'>[],
-    workerId: string,
-    extended: HeartbeatAnswer['extended'],
-    now: number,
-  ): Promise<void> {
-    if (extended.length === 0) return;
-    const { reports, followUp, logger } = this.#parts;
-    const tokens = new Map(runs.map(({ id, token }) => [id, token]));
-    const told = extended.map(({ id, leaseUntil }) => {
-      const token = tokens.get(id);
-      const by = token ? { run: token.run, claimId: token.claimId } : { workerId };
-      return reports.add({ tenant, id, by, report: { number: null, leaseUntil }, now });
-    });
-    try {
-      await Promise.all(told);
-    } catch (error) {
-      logger.warn({ err: error, worker: workerId }, 'Heartbeats were not noted in the log. The leases hold.');
-    }
-    followUp.reported();
-  }
-
-  async extend({ tenant, id, token, workerId, leaseMs }: ExtendCall): Promise<ExtendAnswer> {
+  async extend({ tenant, id, token, workerId, leaseMs, isTold = false }: ExtendCall): Promise<ExtendAnswer> {
     if (token === null) return { status: 'lost' };
     const now = this.#parts.store.clock.now();
     const by = token ? { run: token.run, claimId: token.claimId } : workerId === undefined ? 'anyone' : { workerId };
-    const answer = await this.#extends.run({ tenant, id, by, leaseMs, now });
+    const answer = await this.#extends.run({ tenant, id, by, leaseMs, now, ...(isTold && { isTold }) });
     if (answer.status === 'extended' && token?.receipt !== undefined) {
       await this.#keepHidden({ tenant, jobId: id, queue: '', receipt: token.receipt }, answer.leaseUntil - now);
     }

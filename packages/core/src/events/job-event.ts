@@ -41,7 +41,7 @@ export interface JobEvent {
   queue: string;
   run: number;
   attempt: number;
-  /** `server` counts by the row's version; what a run says of itself is counted apart, see progress.ts. */
+  /** `server` counts by the row's version; what a run says of itself is counted apart, see progress.ts, heartbeat-event.ts. */
   source: string;
   /** From 1, ordered and gap-free per job and source. */
   sequence: number;

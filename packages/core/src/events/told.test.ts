@@ -209,13 +209,21 @@ describe('C8: the log tells of more than jobs', () => {
     expect(await waybill.jobs.progress(id)).toBeNull();
   });
 
-  test('a heartbeat whose event cannot be written still holds the lease', async () => {
-    const faults = [{ method: 'reports.add', call: 1, when: 'before' }] as const;
-    const { waybill, enqueue, claimOne } = testEngine({ faults });
+  test('a heartbeat that makes no lease longer is not told, and a report is none', async () => {
+    const made = testEngine();
+    const { waybill, clock, enqueue, claimOne } = made;
     const id = await enqueue();
-    const { token } = await claimOne({ workerId: 'w' });
-    const answer = await waybill.jobs.heartbeat({ workerId: 'w', jobs: [{ id, leaseToken: token }] });
-    expect(answer).toMatchObject({ extended: [{ id }], lost: [] });
+    const { token } = await claimOne({ workerId: 'w', leaseMs: 10_000 });
+    const beat = () => waybill.jobs.heartbeat({ workerId: 'w', jobs: [{ id, leaseToken: token }] });
+    await beat();
+    await clock.advance(1_000);
+    await waybill.jobs.report({ id, leaseToken: token, fraction: 0.5 });
+    await beat();
+    expect((await all(made)).filter(({ type }) => type === 'job.heartbeat')).toEqual([]);
+    await clock.advance(1_000);
+    await beat();
+    await beat();
+    expect((await all(made)).filter(({ type }) => type === 'job.heartbeat')).toHaveLength(1);
   });
 
   test('whoever follows is told at once', async () => {

@@ -1,4 +1,4 @@
-import type { JobEvent, JobEventType } from '../events/job-event.ts';
+import type { JobEvent } from '../events/job-event.ts';
 import type { JsonObject } from '../json.ts';
 import type { Job } from './job.ts';
 
@@ -12,8 +12,6 @@ export interface Report {
   data?: JsonObject;
   /** What the next run may go on from, should this one not come to its end. */
   checkpoint?: JsonObject;
-  /** A heartbeat: nothing is said but that the run goes on, and until when its lease holds now. */
-  leaseUntil?: number;
 }
 
 /** The newest that was said of a job. Kept beside its row, which only `extend` may write during a run. */
@@ -51,7 +49,6 @@ export function progressAfter(
   now: number,
 ): { progress: Progress; event: JobEvent } | null {
   const before = known?.run === job.run ? known : null;
-  if (report.leaseUntil !== undefined) return heartbeatAfter(job, known, before, report.leaseUntil, now);
   if (report.number !== null && before !== null && report.number <= before.number) return null;
   const fraction = furthest(before?.fraction ?? null, report.fraction);
   const progress: Progress = {
@@ -68,19 +65,6 @@ export function progressAfter(
   return { progress, event: eventOf(job, progress) };
 }
 
-/** Only the sequence moves on: what the run has said, or the run before it, stays as it is. */
-function heartbeatAfter(job: Job, known: Progress | null, before: Progress | null, leaseUntil: number, now: number) {
-  const { tenant, id, run } = job;
-  const nothing = { tenant, id, run, number: 0, fraction: null, data: null, checkpoint: null };
-  const progress: Progress = { ...(known ?? nothing), sequence: (known?.sequence ?? 0) + 1, at: before?.at ?? now };
-  const visible_until = new Date(leaseUntil).toISOString();
-  const data = { worker_id: job.workerId, visible_until };
-  return { progress, event: runEvent(job, 'job.heartbeat', progress.sequence, now, data) };
-}
-
-/** Whether anything was ever said, or there were only heartbeats. */
-export const saysSomething = ({ number, checkpoint }: Progress): boolean => number > 0 || checkpoint !== null;
-
 function furthest(before: number | null, told: number | undefined): number | null {
   if (told === undefined) return before;
   return Math.max(before ?? 0, Math.min(1, Math.max(0, told)));
@@ -89,16 +73,22 @@ function furthest(before: number | null, told: number | undefined): number | nul
 /** The checkpoint stays out of it: it is for the next run, not for whoever watches. */
 function eventOf(job: Job, { fraction, data, sequence, at }: Progress): JobEvent {
   const message = data?.['message'];
-  return runEvent(job, 'job.progress', sequence, at, {
-    worker_id: job.workerId,
-    ...(fraction !== null && { progress: fraction, progress_percent: Math.round(fraction * 1000) / 10 }),
-    ...(typeof message === 'string' && { progress_message: message }),
-    ...(data !== null && { data }),
-  });
-}
-
-/** What the worker of a run says; counted apart from what happens to the row. */
-function runEvent(job: Job, type: JobEventType, sequence: number, at: number, data: JsonObject): JobEvent {
-  const { tenant, id: jobId, type: jobType, queue, run, attempt } = job;
-  return { ...{ type, tenant, jobId, jobType, queue, run, attempt, source: PROGRESS_SOURCE }, sequence, at, data };
+  return {
+    type: 'job.progress',
+    tenant: job.tenant,
+    jobId: job.id,
+    jobType: job.type,
+    queue: job.queue,
+    run: job.run,
+    attempt: job.attempt,
+    source: PROGRESS_SOURCE,
+    sequence,
+    at,
+    data: {
+      worker_id: job.workerId,
+      ...(fraction !== null && { progress: fraction, progress_percent: Math.round(fraction * 1000) / 10 }),
+      ...(typeof message === 'string' && { progress_message: message }),
+      ...(data !== null && { data }),
+    },
+  };
 }

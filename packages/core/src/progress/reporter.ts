@@ -1,15 +1,16 @@
 import { checkJson } from '../check.ts';
 import type { Heartbeats } from '../claim/heartbeat.ts';
 import type { FollowUp } from '../commit/follow-up.ts';
+import { GroupCommit } from '../commit/group-commit.ts';
 import type { Writer } from '../commit/writer.ts';
 import { invalidField } from '../errors.ts';
 import { parseToken } from '../job/lease.ts';
-import { type Progress, type Report, saysSomething } from '../job/progress.ts';
+import type { Progress, Report } from '../job/progress.ts';
 import type { JsonObject } from '../json.ts';
 import { refusal } from '../settle/refusal.ts';
+import type { ReportAnswer, ReportRequest } from '../store/reports.ts';
 import type { Store } from '../store/store.ts';
 import type { ReportCall } from '../waybill.ts';
-import type { ReportWriter } from './report-writer.ts';
 
 /** It is written on every report and sent to everybody who watches. */
 const MAX_DATA_BYTES = 16_384;
@@ -20,26 +21,29 @@ interface ReporterParts {
   store: Store;
   writer: Writer;
   followUp: FollowUp;
-  reports: ReportWriter;
   heartbeats: Heartbeats;
 }
 
 /** A run's reports on the way into the store. */
 export class Reporter {
   readonly #parts: ReporterParts;
+  readonly #reports: GroupCommit<ReportRequest, ReportAnswer>;
 
   constructor(parts: ReporterParts) {
+    const { maxBatch: maxItems } = parts.store.capabilities;
     this.#parts = parts;
+    // One after another: two reports of one run must not overtake each other.
+    this.#reports = new GroupCommit({ flush: (requests) => parts.store.reports.add(requests), maxItems, parallel: 1 });
   }
 
   async report(call: ReportCall): Promise<Progress> {
     const { tenant = '', id, workerId } = call;
     const report = checked(call);
     const token = call.leaseToken === undefined ? undefined : parseToken(call.leaseToken);
-    const { store, heartbeats, followUp, reports } = this.#parts;
+    const { store, heartbeats, followUp } = this.#parts;
     await heartbeats.extend({ tenant, id, token, workerId, leaseMs: null });
     const by = token ? { run: token.run, claimId: token.claimId } : workerId === undefined ? 'anyone' : { workerId };
-    const answer = await reports.add({ tenant, id, by, report, now: store.clock.now() });
+    const answer = await this.#reports.run({ tenant, id, by, report, now: store.clock.now() });
     if (answer.status === 'lost') throw refusal(await this.#parts.writer.mustRead({ tenant, id }), token, workerId);
     followUp.reported();
     return answer.progress;
@@ -49,7 +53,11 @@ export class Reporter {
     const [progress] = await this.#parts.store.reports.get([{ tenant, id }]);
     // Only where there is none it matters whether there is such a job.
     if (!progress) await this.#parts.writer.mustRead({ tenant, id });
-    return progress && saysSomething(progress) ? progress : null;
+    return progress ?? null;
+  }
+
+  idle(): Promise<void> {
+    return this.#reports.idle();
   }
 }
 

@@ -8,7 +8,9 @@ export interface ExtendRequest {
   /** Length asked for; null: the length granted at the claim. */
   leaseMs: number | null;
   now: number;
+  /** Whether the log shall tell of it, where it makes the lease longer: see `heartbeatEvent`. */
+  isTold?: boolean;
 }
 
-/** No event is written and the version stays: only `leaseUntil` and `nextAt` move. */
+/** The version stays: only `leaseUntil` and `nextAt` move. */
 export type ExtendAnswer = { status: 'extended'; leaseUntil: number } | { status: 'lost' };

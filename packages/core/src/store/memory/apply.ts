@@ -1,3 +1,4 @@
+import { heartbeatEvent } from '../../job/heartbeat-event.ts';
 import type { Job } from '../../job/job.ts';
 import { holdsLease } from '../../job/lease.ts';
 import { speaksFor } from '../../job/progress.ts';
@@ -43,11 +44,13 @@ const hasItsKey = (state: MemoryState, { tenant, id, uniqueKey }: Job): boolean 
 export const extend = (state: MemoryState, requests: readonly ExtendRequest[]): ExtendAnswer[] =>
   requests.map((request) => extendOne(state, request));
 
-function extendOne(state: MemoryState, { tenant, id, by, leaseMs, now }: ExtendRequest): ExtendAnswer {
+function extendOne(state: MemoryState, { tenant, id, by, leaseMs, now, isTold }: ExtendRequest): ExtendAnswer {
   const stored = state.get(tenant, id);
   if (!stored || !speaksFor(stored, by)) return { status: 'lost' };
   const change = transition(stored, { do: 'extend', leaseMs }, now);
   if (!change) return { status: 'lost' };
-  state.write(change.job);
-  return { status: 'extended', leaseUntil: change.job.leaseUntil! };
+  const leaseUntil = change.job.leaseUntil!;
+  const event = isTold ? heartbeatEvent(stored, leaseUntil, now) : null;
+  state.write(change.job, event ? [event] : []);
+  return { status: 'extended', leaseUntil };
 }

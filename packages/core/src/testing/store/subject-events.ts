@@ -3,7 +3,9 @@ import { changeOf, seen } from '../../commit/row-change.ts';
 import { isJobEvent } from '../../events/job-event.ts';
 import type { SubjectEvent, SubjectEventType, Told } from '../../events/subject-event.ts';
 import { stepCompleted, workflowStarted } from '../../events/told.ts';
+import { heartbeatEvent } from '../../job/heartbeat-event.ts';
 import { transition } from '../../job/transition.ts';
+import type { ExtendRequest } from '../../store/extend.ts';
 import { aCron, aWorkflow } from '../factories.ts';
 import { type Bench, COMPLETED, type OpenBench, plainEvent } from './bench.ts';
 
@@ -224,28 +226,24 @@ export function testSubjectEvents(open: OpenBench): void {
   });
 
   describe('heartbeats', () => {
-    it('are told and numbered with what the run says, which stays as it was', async () => {
+    it('are told where they are asked to be and make the lease longer, each once', async () => {
       const bench = await open();
-      const job = await bench.start();
+      const job = await bench.start({ queue: 'slow' }, { leaseMs: 10_000 });
+      const idle = await bench.start({ queue: 'slow' }, { leaseMs: 10_000 });
       const by = { run: job.run, claimId: job.claimId! };
-      const report = (report: object) =>
-        bench.store.reports.add([{ tenant: '', id: job.id, by, report: { number: null, ...report }, now: bench.now }]);
-      await report({ leaseUntil: bench.now + 5_000 });
-      await report({ number: 1, fraction: 0.5 });
-      await report({ leaseUntil: bench.now + 6_000 });
-      expect(await report({ number: 1, fraction: 0.9 })).toMatchObject([{ status: 'noted', repeated: true }]);
-      const events = (await bench.log({ jobIds: [job.id] })).filter(({ source }) => source !== 'server');
-      expect(events.map(({ type, sequence }) => `${type} ${sequence}`)).toEqual([
-        'job.heartbeat 1',
-        'job.progress 2',
-        'job.heartbeat 3',
-      ]);
-      expect(events[2]!.data).toEqual({
-        worker_id: job.workerId,
-        visible_until: new Date(bench.now + 6_000).toISOString(),
-      });
-      const [progress] = await bench.store.reports.get([{ tenant: '', id: job.id }]);
-      expect(progress).toMatchObject({ number: 1, fraction: 0.5, sequence: 3 });
+      const extend = (id: string, over: Partial<ExtendRequest> = {}) =>
+        bench.store.extend([{ tenant: '', id, by, leaseMs: null, now: bench.now, isTold: true, ...over }]);
+      await bench.clock.advance(1_000);
+      const [first] = await extend(job.id);
+      expect(first).toMatchObject({ status: 'extended' });
+      // Repeated, since its answer may have been lost.
+      expect(await extend(job.id)).toEqual([first]);
+      await bench.clock.advance(1_000);
+      await extend(job.id, { isTold: false });
+      expect(await extend(idle.id, { by: { workerId: 'nobody' } })).toEqual([{ status: 'lost' }]);
+      const beats = (await bench.log({ types: ['job.heartbeat'] })).map(plainEvent);
+      expect(beats).toEqual([heartbeatEvent(job, bench.now + 9_000, bench.now - 1_000)]);
+      expect((await bench.read(job)).version).toBe(job.version);
     });
   });
 }
