@@ -157,7 +157,8 @@ export interface DeadLetters {
   /** Takes the job out of the dead-letter set; its row stays until retention removes it. */
   discard(id: string, context?: InTenant): Promise<Job>;
   discardMany(filter: Partial<JobFilter>, bound?: { atMost?: number }): Promise<{ discarded: number; more: boolean }>;
-  stats(context?: InTenant): Promise<{ total: number; exact: boolean }>;
+  /** How many match; counting stops at a bound. */
+  stats(filter?: Partial<JobFilter>): Promise<{ total: number; exact: boolean }>;
   /** Messages that wait for people. Absent where no transport keeps any, and with a server in between. */
   readonly messages?: DeadMessages;
 }

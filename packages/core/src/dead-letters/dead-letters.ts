@@ -61,8 +61,8 @@ export function deadLetters(store: Store, writer: Writer): DeadLetters {
       const { done, more } = await forAll(filter, { do: 'forget' }, atMost);
       return { discarded: done, more };
     },
-    stats: async ({ tenant = '' } = {}) => {
-      const total = await store.count(inSet({ tenant }), { atMost: COUNT_AT_MOST });
+    stats: async (filter) => {
+      const total = await store.count(inSet(filter), { atMost: COUNT_AT_MOST });
       return { total, exact: total < COUNT_AT_MOST };
     },
   };
