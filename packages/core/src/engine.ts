@@ -11,7 +11,7 @@ import { crons } from './cron/crons.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
 import { deadMessages } from './dead-letters/dead-messages.ts';
 import { Enqueuer } from './enqueue/enqueue.ts';
-import { checkQueue } from './enqueue/envelope.ts';
+import { checkQueue, queueNotFound } from './enqueue/envelope.ts';
 import { WaybillError } from './errors.ts';
 import { follow } from './events/follow.ts';
 import type { LoggedEvent } from './events/job-event.ts';
@@ -153,7 +153,7 @@ export function engine(options: EngineOptions): Waybill {
       setKeep: (name, keep, { tenant = '' } = {}) => writer.setKeep(tenant, checkQueue(name, 'queue'), keep),
       stats: async (name, { tenant = '' } = {}) => {
         const stats = await store.queues.stats(tenant, checkQueue(name, 'queue'), { atMost: COUNT_AT_MOST });
-        if (stats === null) throw new WaybillError('not_found', `There is no queue '${name}'.`);
+        if (stats === null) throw queueNotFound(name);
         return stats;
       },
     },

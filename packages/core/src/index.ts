@@ -1,5 +1,8 @@
 // What users of the engine need.
 
+export { type Principal, SCOPES, type Scope } from './access/principal.ts';
+export { inTenant, scoped } from './access/scoped.ts';
+export { checkTenant } from './access/tenant.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { engine } from './engine.ts';
 export type { JobOptions, JobRequest } from './enqueue/envelope.ts';

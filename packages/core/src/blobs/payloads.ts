@@ -1,3 +1,4 @@
+import type { Job } from '../job/job.ts';
 import type { Json } from '../json.ts';
 import type { JobKey } from '../store/query.ts';
 import type { BlobStore } from './blob-store.ts';
@@ -100,8 +101,10 @@ export class Payloads {
 const keyOf = (owner: JobKey, { name }: BlobReference): string => folderOf(owner) + name;
 
 /** Why a payload cannot be given. The cause stays in the logs: it may tell of addresses and keys. */
-export function lackError({ id }: JobKey, { key, cause }: Lack): PayloadError {
-  const details = { job_id: id, key };
+export function lackError(job: JobKey & Partial<Pick<Job, 'queue' | 'type'>>, { key, cause }: Lack): PayloadError {
+  const { id, queue, type } = job;
+  const where = queue === undefined || type === undefined ? {} : { queue, type };
+  const details = { job_id: id, key, ...where };
   if (cause !== undefined)
     return new PayloadError('unavailable', `A payload of job ${id} cannot be read now: ${key}.`, { details, cause });
   return new PayloadError('payload_missing', `A payload of job ${id} is gone from the blob store: ${key}.`, {

@@ -1,3 +1,4 @@
+import { checkTenant } from '../access/tenant.ts';
 import { Fields, isObject } from '../check.ts';
 import { checkPlain } from '../enqueue/envelope.ts';
 import { invalidField, WaybillError } from '../errors.ts';
@@ -16,7 +17,7 @@ const MOST_CATCH_UPS = 1_000;
 export function crons(store: Store, onChanged: (nextAt: number | null) => void): Crons {
   const mustGet = async (tenant: string, name: string): Promise<CronRecord> => {
     const cron = await store.crons.get(tenant, name);
-    if (cron === null) throw notFound(name);
+    if (cron === null) throw cronNotFound(name);
     return cron;
   };
 
@@ -29,7 +30,7 @@ export function crons(store: Store, onChanged: (nextAt: number | null) => void):
   return {
     put: async (request, { tenant = '' } = {}) => {
       const now = store.clock.now();
-      const cron = checkCron(request, tenant, now);
+      const cron = checkCron(request, checkTenant(tenant), now);
       const before = await store.crons.get(tenant, cron.name);
       return put({ ...cron, version: (before?.version ?? 0) + 1 }, 'registered');
     },
@@ -44,14 +45,14 @@ export function crons(store: Store, onChanged: (nextAt: number | null) => void):
     remove: async (name, { tenant = '' } = {}) => {
       const cron = await mustGet(tenant, name);
       const removed = await store.crons.remove(tenant, name, cronChanged('removed', cron, store.clock.now()));
-      if (removed === null) throw notFound(name);
+      if (removed === null) throw cronNotFound(name);
       onChanged(null);
       return removed;
     },
   };
 }
 
-const notFound = (name: string): WaybillError =>
+export const cronNotFound = (name: string): WaybillError =>
   new WaybillError('not_found', `There is no cron '${name}'.`, { details: { name } });
 
 function checkCron(request: CronRequest, tenant: string, now: number): CronRecord {
@@ -84,12 +85,14 @@ function checkCron(request: CronRequest, tenant: string, now: number): CronRecor
   };
 }
 
-/** `job_template`, or the job's fields beside the schedule's, as the specification's text has them. */
 function templateOf(fields: Fields, now: number): JsonObject {
-  const nested = fields.object('job_template');
-  const template = nested ?? { args: [], ...fields.some(['type', 'args', 'meta', 'options']) };
+  const template = templateIn(fields);
   if (!isObject(template)) throw invalidField('job_template', 'must be an object.');
   if (template['id'] !== undefined) throw invalidField('job_template.id', 'cannot be set: every tick makes a new job.');
   checkPlain(template, now);
   return template;
 }
+
+/** `job_template`, or the job's fields beside the schedule's, as the specification's text has them. */
+export const templateIn = (fields: Fields): JsonObject =>
+  fields.object('job_template') ?? { args: [], ...fields.some(['type', 'args', 'meta', 'options']) };

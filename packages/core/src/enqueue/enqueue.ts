@@ -1,3 +1,4 @@
+import { checkTenant } from '../access/tenant.ts';
 import { Fields } from '../check.ts';
 import type { Clock } from '../clock.ts';
 import type { Writer } from '../commit/writer.ts';
@@ -39,7 +40,7 @@ export class Enqueuer {
   }
 
   readonly enqueue: Jobs['enqueue'] = async (request, context = {}) => {
-    const placement = { tenant: context.tenant ?? '', idempotencyKey: checkKey(context) };
+    const placement = { tenant: tenantOf(context), idempotencyKey: checkKey(context) };
     const [answer] = await this.#insertAll([this.#candidate(request, placement, null)], context.within);
     return answer!;
   };
@@ -48,7 +49,7 @@ export class Enqueuer {
     if (requests.length === 0) throw invalidField('jobs', 'must have at least one item.');
     if (requests.length > MAX_BATCH)
       throw invalidField('jobs', `must have at most ${MAX_BATCH} items.`, { max: MAX_BATCH });
-    const placement = { tenant: context.tenant ?? '' };
+    const placement = { tenant: tenantOf(context) };
     const candidates = requests.map((request, index) => this.#candidate(request, placement, index));
     const answers = await this.#insertAll(candidates, context.within);
     return answers.map(({ job }) => job);
@@ -122,6 +123,8 @@ function at<T>(index: number | null, check: () => T): T {
     throw new WaybillError(error.code, `jobs[${index}]: ${error.message}`, { details });
   }
 }
+
+const tenantOf = ({ tenant = '' }: EnqueueContext): string => checkTenant(tenant);
 
 function checkKey({ idempotencyKey }: EnqueueContext): string | null {
   if (idempotencyKey === undefined) return null;

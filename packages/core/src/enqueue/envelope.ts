@@ -1,5 +1,5 @@
 import { Fields } from '../check.ts';
-import { invalidField } from '../errors.ts';
+import { invalidField, WaybillError } from '../errors.ts';
 import { isJobId } from '../job/id.ts';
 import type { JobSpec } from '../job/job.ts';
 import { PRIORITY_MAX, PRIORITY_MIN } from '../job/rank.ts';
@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { checkLimit, type JobLimit } from '../limits/limit-options.ts';
 import { readMoment } from './moment.ts';
 import { checkRetry } from './retry-options.ts';
-import { checkUnique, type UniqueRule } from './unique.ts';
+import { checkUnique, isUniqueAcrossQueues, type UniqueRule } from './unique.ts';
 
 /** What a producer sends: the Open Job Spec envelope. Unknown fields are kept and given back. */
 export interface JobRequest {
@@ -97,12 +97,12 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
   if (id !== undefined && !isJobId(id)) throw invalidField('id', 'must be a UUIDv7 in lower case.');
   const args = envelope.array('args', { max: Number.POSITIVE_INFINITY });
   if (args === undefined) throw invalidField('args', 'is required and must be an array.');
-  const options = new Fields(merged(envelope.some(OPTION_NAMES), envelope.object('options')), 'options');
+  const options = optionsOf(envelope);
   const retry = checkRetry(options);
   const tags = options.strings('tags', { max: MAX_TAGS });
   const kept = options.rest(COLUMN_OPTIONS);
   const extra = envelope.rest(NOT_EXTRA);
-  const queue = checkQueue(options.string('queue') ?? 'default', 'options.queue');
+  const queue = queueIn(options);
   const meta = envelope.object('meta') ?? {};
 
   return {
@@ -129,6 +129,19 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
   };
 }
 
+const optionsOf = (envelope: Fields): Fields =>
+  new Fields(merged(envelope.some(OPTION_NAMES), envelope.object('options')), 'options');
+
+const queueIn = (options: Fields): string => checkQueue(options.string('queue') ?? 'default', 'options.queue');
+
+/** Where the job of a request will go, and which others it may meet; read as `checkEnvelope` reads it. */
+export function destinationOf(request: unknown): { type: string; queue: string; meetsOtherQueues: boolean } {
+  const envelope = new Fields(request);
+  const options = optionsOf(envelope);
+  const type = envelope.requiredString('type', { max: MAX_TYPE });
+  return { type, queue: queueIn(options), meetsOtherQueues: isUniqueAcrossQueues(options) };
+}
+
 /** Hardly anybody uses both places, and a copy for each job would cost more than all checks of it. */
 const merged = (top: JsonObject | undefined, options: JsonObject | undefined): JsonObject =>
   top && options ? { ...top, ...options } : (options ?? top ?? {});
@@ -145,6 +158,9 @@ export function checkQueue(queue: string, field: string): string {
   const rule = `must be 1 to ${MAX_QUEUE} characters of a-z, 0-9, '.' and '-', beginning with a letter or digit.`;
   throw invalidField(field, rule, { received: queue.slice(0, MAX_QUEUE) });
 }
+
+export const queueNotFound = (queue: string): WaybillError =>
+  new WaybillError('not_found', `There is no queue '${queue}'.`);
 
 function readSchedule(options: Fields, now: number): number | null {
   if (options.has('scheduled_at') && options.has('delay_until')) {

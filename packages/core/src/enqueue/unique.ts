@@ -46,6 +46,12 @@ export function checkUnique(options: Fields, job: Distinct): UniqueRule | null {
   return { key: fingerprint(unique, job), states, periodMs, onConflict };
 }
 
+/** Whether a job of another queue may be in the way of this one. */
+export function isUniqueAcrossQueues(options: Fields): boolean {
+  const unique = options.fields('unique');
+  return unique !== undefined && !readDimensions(unique).has('queue');
+}
+
 /** Whether the owner of a key is in the way of a new job. */
 export function isInTheWay(owner: Job, { states, periodMs }: UniqueRule, now: number): boolean {
   return states.includes(owner.state) && (periodMs === null || now < owner.createdAt + periodMs);

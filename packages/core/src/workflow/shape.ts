@@ -122,7 +122,7 @@ export function checkNodes(list: readonly Json[], field: string, existing: reado
   return nodes;
 }
 
-function readNode(item: Json, field: string): NodeShape {
+export function readNode(item: Json, field: string): NodeShape {
   const fields = new Fields(item, field);
   const name = fields.requiredString('id', { max: MAX_NAME });
   if (!NODE_NAME.test(name)) throw invalidField(`${field}.id`, 'must be letters, digits and . _ : -.');

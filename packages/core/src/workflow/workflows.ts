@@ -1,3 +1,4 @@
+import { checkTenant } from '../access/tenant.ts';
 import { Fields } from '../check.ts';
 import { wrongState } from '../commit/row-change.ts';
 import type { Writer } from '../commit/writer.ts';
@@ -34,8 +35,7 @@ interface WorkflowParts {
 export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows {
   const mustGet = async (tenant: string, id: string): Promise<WorkflowRecord> => {
     const record = await store.workflows.get(tenant, id);
-    if (record === null)
-      throw new WaybillError('not_found', `There is no workflow ${id}.`, { details: { workflow_id: id } });
+    if (record === null) throw workflowNotFound(id);
     return record;
   };
 
@@ -163,7 +163,8 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
   }
 
   return {
-    create: (request, { tenant = '', within: transaction } = {}) => create(request, tenant, transaction),
+    create: async (request, { tenant = '', within: transaction } = {}) =>
+      create(request, checkTenant(tenant), transaction),
     get: async (id, { tenant = '' } = {}) => infoOf(await mustGet(tenant, id)),
     list: ({ tenant = '', ...query }) => store.workflows.list({ tenant, ...query }),
     nodes: async (id, { tenant = '', ...query }) => {
@@ -176,6 +177,9 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
     resume: (id, { tenant = '' } = {}) => resume(id, tenant),
   };
 }
+
+export const workflowNotFound = (id: string): WaybillError =>
+  new WaybillError('not_found', `There is no workflow ${id}.`, { details: { workflow_id: id } });
 
 /** Its start is told with the first job, so that a workflow without jobs is never told of. */
 function withStart(record: WorkflowRecord, [first, ...others]: readonly NewJob[]): NewJob[] {

@@ -1,0 +1,73 @@
+import { WaybillError } from '../errors.ts';
+import { ALL_TENANTS } from '../store/event-log.ts';
+import type { Health, Waybill } from '../waybill.ts';
+import { Caller } from './caller.ts';
+import { scopedCrons } from './crons.ts';
+import { scopedDeadLetters } from './dead-letters.ts';
+import { scopedEvents } from './events.ts';
+import { scopedJobs } from './jobs.ts';
+import { Judge } from './judge.ts';
+import { contentOf, type Principal } from './principal.ts';
+import { scopedLimits, scopedQueues, scopedWorkers } from './queues.ts';
+import { scopedWorkflows } from './workflows.ts';
+
+/** Principals whose ports are kept for one engine; another one costs a few dozen closures. */
+const MOST_KEPT = 1_000;
+
+const kept = new WeakMap<Waybill, Map<string, Waybill>>();
+
+/**
+ * The port as a principal may use it: its tenant, scopes, queues and types. A missing right is refused with `forbidden`;
+ * what belongs to another tenant, queue or type does not exist. Principals that say the same share one port.
+ */
+export function scoped(waybill: Waybill, principal: Principal): Waybill {
+  const ports = kept.get(waybill) ?? new Map<string, Waybill>();
+  kept.set(waybill, ports);
+  const content = contentOf(principal);
+  const known = ports.get(content);
+  const port = known ?? portFor(waybill, new Caller(principal));
+  // The newest come last, so that the first is the one that was not asked for the longest.
+  if (known) ports.delete(content);
+  ports.set(content, port);
+  if (ports.size > MOST_KEPT) ports.delete(ports.keys().next().value!);
+  return port;
+}
+
+/** The whole port, with another tenant than the empty one where a call names none. Closing it closes what is beneath. */
+export function inTenant(waybill: Waybill, tenant: string): Waybill {
+  if (tenant === '') return waybill;
+  const operator = { id: '', tenant: ALL_TENANTS, scopes: ['admin'] } as const;
+  return { ...portFor(waybill, new Caller(operator, tenant)), close: () => waybill.close() };
+}
+
+function portFor(waybill: Waybill, caller: Caller): Waybill {
+  const judge = new Judge(waybill, caller);
+  return {
+    jobs: scopedJobs(waybill, caller, judge),
+    deadLetters: scopedDeadLetters(waybill, caller, judge),
+    queues: scopedQueues(waybill, caller),
+    limits: scopedLimits(waybill, caller),
+    crons: scopedCrons(waybill, caller),
+    workflows: scopedWorkflows(waybill, caller),
+    workers: scopedWorkers(waybill, caller),
+    events: scopedEvents(waybill, caller),
+    health: async () => {
+      caller.need('read');
+      return healthFor(await waybill.health(), caller);
+    },
+    close: async () => {
+      throw new WaybillError(
+        'forbidden',
+        'A scoped port cannot be closed. Close the engine or client that it is made of.',
+      );
+    },
+  };
+}
+
+/** Items name their tenant and no queue. */
+function healthFor(health: Health, caller: Caller): Health {
+  const { maintenance } = health;
+  if (!maintenance) return health;
+  const items = maintenance.items.filter(({ tenant }) => caller.owns(tenant) && !caller.isNarrowed);
+  return { ...health, maintenance: { ...maintenance, items } };
+}
