@@ -8,6 +8,7 @@ export type { WireJob, WireJobError } from './job-wire.ts';
 export type { WireLimit, WireLimitRule } from './limit-wire.ts';
 export type { WireProgress } from './progress-wire.ts';
 export type { WireQueue, WireQueueCounts, WireQueueStats } from './queue-wire.ts';
+export { TENANT_HEADER } from './tenant-wire.ts';
 export type { WireWorker } from './worker-wire.ts';
 export type { WireWorkflowNode } from './workflow-node-wire.ts';
 export type { WireWorkflow, WireWorkflowMetadata } from './workflow-wire.ts';

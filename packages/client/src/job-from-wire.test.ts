@@ -5,7 +5,7 @@ import { jobFromWire } from './job-from-wire.ts';
 import { jobToWire } from './job-wire.ts';
 
 const AT = TEST_EPOCH;
-const there = (job: Job): Job => jobFromWire(JSON.parse(JSON.stringify(jobToWire(job))));
+const there = (job: Job): Job => jobFromWire(JSON.parse(JSON.stringify(jobToWire(job))), job.tenant);
 
 /** A row in which nothing is blank, as far as one row can be. */
 const FULL: Job = {
@@ -36,7 +36,7 @@ test('an active job comes back whole, but for the columns that are the engine’
     return JSON.stringify(back[column]) !== JSON.stringify(FULL[column]);
   });
   expect(Object.fromEntries(changed.map((name) => [name, back[name as keyof Job]]))).toEqual({
-    ...{ tenant: '', seq: 0, rank: null, nextAt: null, version: 0, claimId: null },
+    ...{ seq: 0, rank: null, nextAt: null, version: 0, claimId: null },
     ...{ idempotencyKey: null, uniqueKey: null, limitKey: null, holdsSlot: false, advancePending: false },
   });
   expect(Object.keys(back).sort()).toEqual(Object.keys(FULL).sort());
@@ -84,4 +84,12 @@ test('what a state does not show becomes blank, what it does comes back', () => 
     state: 'discarded',
     outcome: 'expired',
   });
+});
+
+test('the tenant of a job is shown in its meta, and is no part of it', () => {
+  expect(jobToWire(FULL).meta).toEqual({ m: 1, tenant_id: 't' });
+  expect(jobToWire({ ...FULL, tenant: '' }).meta).toEqual({ m: 1 });
+  expect(there(FULL).spec.meta).toEqual({ m: 1 });
+  const own = { ...FULL, spec: { ...FULL.spec, meta: { tenant_id: 'own' } } };
+  expect(there({ ...own, tenant: '' }).spec.meta).toEqual({ tenant_id: 'own' });
 });

@@ -1,6 +1,7 @@
 import type { Job, JobError, JobSpec, JsonObject, OutcomeKind } from '@waybill/core';
 import type { WireJob, WireJobError } from './job-wire.ts';
 import { present } from './present.ts';
+import { metaFromWire } from './tenant-wire.ts';
 import { fromRfc3339 } from './time.ts';
 
 /** Every name that the API gives a meaning; what else stands at the top came from the producer. */
@@ -14,20 +15,21 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The inverse of jobToWire, as far as the wire carries a row. What it does not carry is the engine's own business and
- * becomes its blank value: `tenant` '', `seq` and `version` 0, `rank`, `nextAt`, `claimId`, `idempotencyKey`,
+ * The inverse of jobToWire, as far as the wire carries a row. The tenant is the one that the call was about. What the wire does not carry is the engine's own business and
+ * becomes its blank value: `seq` and `version` 0, `rank`, `nextAt`, `claimId`, `idempotencyKey`,
  * `uniqueKey` and `limitKey` null, `holdsSlot` and `advancePending` false.
  *
  * Carried in part: `workerId`, `leaseMs`, `leaseUntil` and `timeoutAt` only of an active job, `scheduledAt` only of a
  * scheduled or retryable one, `outcome` only where the state tells it (completed, cancelled, expired), and the `type`
  * of an error only where it is another than its code.
  */
-export function jobFromWire(wire: WireJob): Job {
+export function jobFromWire(wire: WireJob, tenant = ''): Job {
   const startedAt = fromRfc3339(wire.started_at);
   const timeoutMs = wire.timeout_ms ?? null;
   const isActive = wire.state === 'active';
   return {
     ...NOT_CARRIED,
+    tenant,
     id: wire.id,
     type: wire.type,
     queue: wire.queue,
@@ -55,12 +57,12 @@ export function jobFromWire(wire: WireJob): Job {
     dead: wire.dead_letter ?? false,
     workflowId: wire.workflow_id ?? null,
     node: wire.node ?? null,
-    spec: specOf(wire),
+    spec: specOf(wire, tenant),
   };
 }
 
 const NOT_CARRIED = {
-  ...{ tenant: '', seq: 0, rank: null, nextAt: null, version: 0, claimId: null },
+  ...{ seq: 0, rank: null, nextAt: null, version: 0, claimId: null },
   ...{ idempotencyKey: null, uniqueKey: null, limitKey: null, holdsSlot: false, advancePending: false },
 } as const;
 
@@ -83,11 +85,11 @@ function errorFromWire({ type, code, occurred_at, ...error }: WireJobError): Job
   };
 }
 
-function specOf(wire: WireJob): JobSpec {
+function specOf(wire: WireJob, tenant: string): JobSpec {
   const extra = Object.entries(wire).filter(([name]) => !KNOWN.has(name));
   return {
     args: wire.args ?? [],
-    meta: wire.meta,
+    meta: metaFromWire(wire.meta, tenant),
     ...present('tags', wire.tags),
     ...present('retry', wire.retry),
     ...present('options', wire.options),

@@ -1,5 +1,6 @@
 import type { Job, JobError, JobState, Json, JsonObject, PayloadUrls, RetryOptions } from '@waybill/core';
 import { present } from './present.ts';
+import { metaToWire } from './tenant-wire.ts';
 import { toRfc3339 } from './time.ts';
 
 /** A failed attempt as the API shows it. */
@@ -25,6 +26,7 @@ export interface WireJob {
   args?: Json[];
   /** Good for some minutes and for whoever has it: a secret. */
   args_url?: string;
+  /** With the tenant as `tenant_id`, where it has one. */
   meta: JsonObject;
   priority: number;
   attempt: number;
@@ -115,7 +117,7 @@ export function jobToWire(job: Job, facts: WireFacts = {}): WireJob {
     state: job.state,
     queue: job.queue,
     ...(urls.args === undefined ? { args: spec.args } : { args_url: urls.args }),
-    meta: spec.meta,
+    meta: metaToWire(spec.meta, job.tenant),
     priority: job.priority,
     attempt: job.attempt,
     max_attempts: job.maxAttempts,

@@ -4,6 +4,7 @@ import type { App, Env } from './http/env.ts';
 import { onError, onlyErrors, onUnknown } from './http/errors.ts';
 import { refuseForeignPages } from './http/foreign-pages.ts';
 import { standardHeaders } from './http/headers.ts';
+import { anybody, givePort, type Identify } from './http/port.ts';
 import { cronRoutes } from './ojs/cron.ts';
 import { deadLetterRoutes } from './ojs/dead-letter.ts';
 import { eventRoutes } from './ojs/events.ts';
@@ -14,10 +15,14 @@ import { rateLimitRoutes } from './ojs/rate-limits.ts';
 import { systemRoutes } from './ojs/system.ts';
 import { workerRoutes } from './ojs/workers.ts';
 import { workflowRoutes } from './ojs/workflows.ts';
-import type { Surface } from './surface.ts';
 
 export interface AppOptions {
   waybill: Waybill;
+  /**
+   * Who sends a request.
+   * @defaultValue anybody, with all scopes, for the tenant that the header `X-OJS-Tenant` names
+   */
+  principal?: Identify;
   /** Of the implementation, as the manifest and the health answers tell it. */
   version: string;
   /** @defaultValue stderrLogger */
@@ -35,6 +40,7 @@ export interface AppOptions {
 }
 
 const DEFAULTS = {
+  principal: anybody,
   logger: stderrLogger,
   clock: systemClock,
   maxBodyBytes: 1024 * 1024,
@@ -45,12 +51,15 @@ const DEFAULTS = {
 
 /** The Open Job Spec over HTTP. Runs wherever Hono runs; `serve` puts it on a port. */
 export function createApp(options: AppOptions): App {
-  const surface: Surface = { ...DEFAULTS, ...options };
+  const { waybill, principal, ...surface } = { ...DEFAULTS, ...options };
   const app = new Hono<Env>();
   app.onError(onError(surface.logger));
   app.use(onlyErrors());
   app.use(standardHeaders());
   app.use(refuseForeignPages());
+  // Before the port: whether this server is well may be asked by anybody.
+  systemRoutes(app, waybill, surface);
+  app.use(givePort(waybill, principal));
   jobRoutes(app, surface);
   progressRoutes(app, surface);
   workerRoutes(app, surface);
@@ -60,7 +69,6 @@ export function createApp(options: AppOptions): App {
   queueRoutes(app, surface);
   rateLimitRoutes(app, surface);
   eventRoutes(app, surface);
-  systemRoutes(app, surface);
   app.notFound(onUnknown(app));
   return app;
 }

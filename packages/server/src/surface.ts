@@ -1,8 +1,7 @@
-import type { Clock, Logger, Waybill } from '@waybill/core';
+import type { Clock, Logger } from '@waybill/core';
 
 /** What the routes need to know, with every default filled in. */
 export interface Surface {
-  waybill: Waybill;
   /** Of the implementation, for the manifest and health answers. */
   version: string;
   logger: Logger;

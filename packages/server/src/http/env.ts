@@ -1,3 +1,4 @@
+import type { Waybill } from '@waybill/core';
 import type { Context, Hono } from 'hono';
 
 /** What whoever runs the app may tell it with each request. Hono has none at all where nobody gave any. */
@@ -10,7 +11,11 @@ export interface Bindings {
 
 export interface Env {
   Bindings: Bindings;
-  Variables: { requestId: string };
+  Variables: {
+    requestId: string;
+    /** What the sender of the request may use; absent on routes that everybody may use. */
+    port?: Waybill;
+  };
 }
 
 export type App = Hono<Env>;

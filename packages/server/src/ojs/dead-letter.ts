@@ -4,6 +4,7 @@ import { answer } from '../http/answer.ts';
 import { readBody, readOptionalBody } from '../http/body.ts';
 import type { App } from '../http/env.ts';
 import { pathId } from '../http/path-id.ts';
+import { portOf } from '../http/port.ts';
 import { MAX_LIMIT, Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
 import { DEAD_FILTERS, FILTERS, filterInBody, filterInQuery, jobFilter } from './job-filter.ts';
@@ -14,11 +15,12 @@ const DEFAULT_LIMIT = 50;
 const NARROWED_BY = [...FILTERS, ...DEAD_FILTERS] as const;
 
 /** Jobs that were given up and kept for repair. */
-export function deadLetterRoutes(app: App, { waybill: { jobs, deadLetters }, maxBodyBytes }: Surface): void {
+export function deadLetterRoutes(app: App, { maxBodyBytes }: Surface): void {
   app.get('/ojs/v1/dead-letter', async (c) => {
     const query = new Query(c, [...NARROWED_BY, 'limit', 'cursor']);
     const page = query.page(DEFAULT_LIMIT);
     const filter = jobFilter(filterInQuery(query, NARROWED_BY));
+    const { jobs, deadLetters } = portOf(c);
     return answer(c, await jobPage(jobs, await deadLetters.list({ ...page, filter }), page.limit));
   });
 
@@ -26,7 +28,7 @@ export function deadLetterRoutes(app: App, { waybill: { jobs, deadLetters }, max
     const query = new Query(c, [...NARROWED_BY, 'limit', 'confirm']);
     confirm(query.string('confirm') === 'true');
     const filter = jobFilter(filterInQuery(query, NARROWED_BY));
-    const { discarded, more } = await deadLetters.discardMany(filter, bound(query.limit(0) || undefined));
+    const { discarded, more } = await portOf(c).deadLetters.discardMany(filter, bound(query.limit(0) || undefined));
     return answer(c, { deleted: discarded, has_more: more });
   });
 
@@ -35,18 +37,22 @@ export function deadLetterRoutes(app: App, { waybill: { jobs, deadLetters }, max
     confirm(body.boolean('confirm') === true);
     const filter = jobFilter(filterInBody(body.fields('filter') ?? new Fields({}), NARROWED_BY));
     const limit = body.integer('limit', { min: 1, max: MAX_LIMIT });
-    const { replayed, more } = await deadLetters.replayMany(filter, bound(limit));
+    const { replayed, more } = await portOf(c).deadLetters.replayMany(filter, bound(limit));
     return answer(c, { retried: replayed, has_more: more });
   });
 
-  app.get('/ojs/v1/dead-letter/stats', async (c) => answer(c, await deadLetters.stats()));
+  app.get('/ojs/v1/dead-letter/stats', async (c) => {
+    const filter = jobFilter(filterInQuery(new Query(c, NARROWED_BY), NARROWED_BY));
+    return answer(c, await portOf(c).deadLetters.stats(filter));
+  });
 
-  app.get('/ojs/v1/dead-letter/:id', async (c) =>
-    answer(c, { job: await toldJob(jobs, await deadLetters.get(pathId(c))) }),
-  );
+  app.get('/ojs/v1/dead-letter/:id', async (c) => {
+    const { jobs, deadLetters } = portOf(c);
+    return answer(c, { job: await toldJob(jobs, await deadLetters.get(pathId(c))) });
+  });
 
   app.delete('/ojs/v1/dead-letter/:id', async (c) => {
-    const job = await deadLetters.discard(pathId(c));
+    const job = await portOf(c).deadLetters.discard(pathId(c));
     return answer(c, { deleted: true, job_id: job.id, job: jobToWire(job) });
   });
 
@@ -54,7 +60,7 @@ export function deadLetterRoutes(app: App, { waybill: { jobs, deadLetters }, max
     const id = pathId(c);
     const body = await readOptionalBody(c, maxBodyBytes);
     if (body.has('override')) throw new WaybillError('unsupported', 'A job is retried as it is: no override is taken.');
-    return answer(c, { job: jobToWire(await deadLetters.replay(id)) });
+    return answer(c, { job: jobToWire(await portOf(c).deadLetters.replay(id)) });
   });
 }
 

@@ -1,7 +1,16 @@
 import { eventToWire } from '@waybill/client';
-import { checkQueue, EVENT_TYPES, type EventFilter, type EventPage, invalidField, isJobId } from '@waybill/core';
+import {
+  checkQueue,
+  EVENT_TYPES,
+  type EventFilter,
+  type EventPage,
+  type Events,
+  invalidField,
+  isJobId,
+} from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import type { App, Ctx } from '../http/env.ts';
+import { portOf } from '../http/port.ts';
 import { Query } from '../http/query.ts';
 import { streamEvents } from '../stream/sse.ts';
 import type { Surface } from '../surface.ts';
@@ -14,7 +23,7 @@ const MAX_SLICES = 50;
 /** Where to begin, and what to let through. */
 interface Reading {
   after?: string;
-  filter: EventFilter;
+  filter: Partial<EventFilter>;
 }
 
 /** The event log: polled page by page, or as a stream of server-sent events. */
@@ -23,41 +32,42 @@ export function eventRoutes(app: App, surface: Surface): void {
     const query = new Query(c, PARAMETERS);
     const limit = query.limit(DEFAULT_LIMIT);
     const wantsStream = /\btext\/event-stream\b/i.test(c.req.header('Accept') ?? '') && c.req.method !== 'HEAD';
-    const reading = await readingOf(c, query, surface, wantsStream);
+    const log = portOf(c).events;
+    const reading = await readingOf(c, query, log, wantsStream);
     if (wantsStream) return streamEvents(c, reading, surface);
-    const { events, cursor, atEnd, missed } = await poll(surface, reading, limit);
+    const { events, cursor, atEnd, missed } = await poll(log, reading, limit);
     return answer(c, { events: events.map(eventToWire), cursor, has_more: !atEnd, ...(missed && { missed }) });
   });
 }
 
-async function readingOf(c: Ctx, query: Query, { waybill }: Surface, isStream: boolean): Promise<Reading> {
+async function readingOf(c: Ctx, query: Query, log: Events, isStream: boolean): Promise<Reading> {
   const filter = filterOf(query);
   const after = query.string('after', { max: 4_096 });
   const from = query.oneOf('from', ['start', 'now']);
   if (after !== undefined && from !== undefined) throw invalidField('from', "contradicts 'after': send one of them.");
   // A browser that reconnects asks for the same address again, so what it has seen must beat what the address says.
   const seen = isStream ? c.req.header('Last-Event-ID') || undefined : undefined;
-  const begin = seen ?? after ?? (from === 'now' ? await waybill.events.end() : undefined);
+  const begin = seen ?? after ?? (from === 'now' ? await log.end() : undefined);
   if (begin === undefined) return { filter };
   // A stream has answered 200 before it reads, so a cursor that is none must be found out here.
-  if (isStream) await waybill.events.read({ after: begin, filter, limit: 1 });
+  if (isStream) await log.read({ after: begin, filter, limit: 1 });
   return { after: begin, filter };
 }
 
 /** Reads on while the filter lets nothing through: an empty page before the end would only make the client ask again. */
-async function poll({ waybill }: Surface, reading: Reading, limit: number): Promise<EventPage> {
-  let page = await waybill.events.read({ ...reading, limit });
+async function poll(log: Events, reading: Reading, limit: number): Promise<EventPage> {
+  let page = await log.read({ ...reading, limit });
   const { missed } = page;
   for (let slice = 1; slice < MAX_SLICES && page.events.length === 0 && !page.atEnd; slice += 1) {
-    page = await waybill.events.read({ ...reading, after: page.cursor, limit });
+    page = await log.read({ ...reading, after: page.cursor, limit });
   }
   return { ...page, missed: missed || page.missed };
 }
 
-function filterOf(query: Query): EventFilter {
+function filterOf(query: Query): Partial<EventFilter> {
   const types = query.listOf('types', EVENT_TYPES);
   const queues = query.list('queues')?.map((queue) => checkQueue(queue, 'queues'));
   const jobIds = query.list('job_id');
   if (jobIds?.some((id) => !isJobId(id))) throw invalidField('job_id', 'must be a UUIDv7 in lower case.');
-  return { tenant: '', ...(types && { types }), ...(queues && { queues }), ...(jobIds && { jobIds }) };
+  return { ...(types && { types }), ...(queues && { queues }), ...(jobIds && { jobIds }) };
 }

@@ -6,8 +6,8 @@ import {
   invalidField,
   isJobId,
   isObject,
+  type Jobs,
   type Json,
-  type Waybill,
   WORKER_DIRECTIVES,
   type WorkerDirective,
 } from '@waybill/core';
@@ -16,9 +16,9 @@ import { jobIdOf, leaseMsOf, leaseTokenOf, workerIdOf } from './fields.ts';
 
 const MAX_ACTIVE_JOBS = 1_000;
 
-export async function beat({ waybill, testDirectives }: Surface, body: Fields): Promise<object> {
-  const heard = await waybill.jobs.heartbeat(readBeat(body));
-  const directive = (testDirectives && (await testDirective(waybill, heard))) || heard.directive;
+export async function beat(jobs: Jobs, { testDirectives }: Surface, body: Fields): Promise<object> {
+  const heard = await jobs.heartbeat(readBeat(body));
+  const directive = (testDirectives && (await testDirective(jobs, heard))) || heard.directive;
   return {
     state: directive,
     directive,
@@ -48,9 +48,9 @@ function activeJob(item: Json, index: number): HeartbeatCall['jobs'][number] {
 }
 
 /** The suites have no other way to steer a worker than through a job that it holds. */
-async function testDirective(waybill: Waybill, { extended }: HeartbeatAnswer): Promise<WorkerDirective | undefined> {
+async function testDirective(jobs: Jobs, { extended }: HeartbeatAnswer): Promise<WorkerDirective | undefined> {
   for (const { id } of extended) {
-    const metadata = (await waybill.jobs.get(id)).spec.options?.['metadata'];
+    const metadata = (await jobs.get(id)).spec.options?.['metadata'];
     const asked = isObject(metadata) ? metadata['test_directive'] : undefined;
     const directive = WORKER_DIRECTIVES.find((known) => known === asked);
     if (directive !== undefined) return directive;

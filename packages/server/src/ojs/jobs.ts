@@ -4,6 +4,7 @@ import { answer } from '../http/answer.ts';
 import { readBody, readJson, readOptionalBody } from '../http/body.ts';
 import type { App, Ctx } from '../http/env.ts';
 import { pathId } from '../http/path-id.ts';
+import { portOf } from '../http/port.ts';
 import { Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
 import { FILTERS, filterInQuery, jobFilter, STATE_FILTERS } from './job-filter.ts';
@@ -15,12 +16,13 @@ const DEFAULT_LIMIT = 50;
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /** Producing, reading and cancelling jobs. */
-export function jobRoutes(app: App, { waybill: { jobs }, maxBodyBytes }: Surface): void {
+export function jobRoutes(app: App, { maxBodyBytes }: Surface): void {
   app.post('/ojs/v1/jobs', async (c) => {
     const idempotencyKey = keyOf(c);
     // The engine checks the envelope, field by field.
     const request = (await readJson(c, maxBodyBytes)) as JobRequest;
-    const { job, created } = await jobs.enqueue(request, idempotencyKey === undefined ? {} : { idempotencyKey });
+    const context = idempotencyKey === undefined ? {} : { idempotencyKey };
+    const { job, created } = await portOf(c).jobs.enqueue(request, context);
     if (created) c.header('Location', `/ojs/v1/jobs/${job.id}`);
     return answer(c, { job: jobToWire(job) }, created ? 201 : 200);
   });
@@ -28,7 +30,7 @@ export function jobRoutes(app: App, { waybill: { jobs }, maxBodyBytes }: Surface
   app.post('/ojs/v1/jobs/batch', async (c) => {
     refuseKey(c);
     const requests = requestsOf(await readBody(c, maxBodyBytes));
-    const stored = await jobs.enqueueMany(requests);
+    const stored = await portOf(c).jobs.enqueueMany(requests);
     return answer(c, { jobs: stored.map((job) => jobToWire(job)), count: stored.length }, 201);
   });
 
@@ -37,25 +39,27 @@ export function jobRoutes(app: App, { waybill: { jobs }, maxBodyBytes }: Surface
     const query = new Query(c, [...filters, 'limit', 'cursor']);
     const page = query.page(DEFAULT_LIMIT);
     const filter = jobFilter(filterInQuery(query, filters));
+    const { jobs } = portOf(c);
     return answer(c, await jobPage(jobs, await jobs.list({ ...page, filter, overBytes: LARGEST_TOLD }), page.limit));
   });
 
-  app.get('/ojs/v1/jobs/:id', async (c) =>
-    answer(c, { job: await toldJob(jobs, await jobs.get(pathId(c), { overBytes: LARGEST_TOLD })) }),
-  );
+  app.get('/ojs/v1/jobs/:id', async (c) => {
+    const { jobs } = portOf(c);
+    return answer(c, { job: await toldJob(jobs, await jobs.get(pathId(c), { overBytes: LARGEST_TOLD })) });
+  });
 
   app.delete('/ojs/v1/jobs/:id', async (c) => {
     const query = new Query(c, ['by', 'reason']);
     const by = query.string('by', { max: 255 });
     const reason = query.string('reason');
     const told = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
-    return answer(c, { job: jobToWire(await jobs.cancel(pathId(c), told)) });
+    return answer(c, { job: jobToWire(await portOf(c).jobs.cancel(pathId(c), told)) });
   });
 
   app.post('/ojs/v1/jobs/:id/activate', async (c) => {
     const id = pathId(c);
     await readOptionalBody(c, maxBodyBytes);
-    return answer(c, { job: jobToWire(await jobs.activate(id)) });
+    return answer(c, { job: jobToWire(await portOf(c).jobs.activate(id)) });
   });
 }
 

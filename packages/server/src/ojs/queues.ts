@@ -11,21 +11,22 @@ import {
 import { answer } from '../http/answer.ts';
 import { readBody, readOptionalBody } from '../http/body.ts';
 import type { App, Ctx } from '../http/env.ts';
+import { portOf } from '../http/port.ts';
 import type { Surface } from '../surface.ts';
 
 /** Queues as wholes: what is in them, whether they give out jobs, and how many. */
-export function queueRoutes(app: App, { waybill: { queues }, maxBodyBytes, clock }: Surface): void {
-  app.get('/ojs/v1/queues', async (c) => answer(c, { queues: (await queues.list()).map(queueToWire) }));
+export function queueRoutes(app: App, { maxBodyBytes, clock }: Surface): void {
+  app.get('/ojs/v1/queues', async (c) => answer(c, { queues: (await portOf(c).queues.list()).map(queueToWire) }));
 
   app.get('/ojs/v1/queues/:name', async (c) => {
-    const { isUnused, ...stats } = await statsOf(queues, nameIn(c));
+    const { isUnused, ...stats } = await statsOf(portOf(c).queues, nameIn(c));
     const unused = isUnused && { unused: true };
     return answer(c, { queue: { ...queueToWire(stats), ...queueCounts(stats, clock.now()), ...unused } });
   });
 
   // The suites of two levels read different halves of this answer.
   app.get('/ojs/v1/queues/:name/stats', async (c) => {
-    const stats = await statsOf(queues, nameIn(c));
+    const stats = await statsOf(portOf(c).queues, nameIn(c));
     const counts = queueCounts(stats, clock.now());
     return answer(c, { queue: { ...queueToWire(stats), ...counts }, stats: { queue: stats.name, ...counts } });
   });
@@ -34,7 +35,7 @@ export function queueRoutes(app: App, { waybill: { queues }, maxBodyBytes, clock
     app.post(`/ojs/v1/queues/:name/${verb}`, async (c) => {
       const name = nameIn(c);
       await readOptionalBody(c, maxBodyBytes);
-      return answer(c, { queue: queueToWire(await queues[verb](name)) });
+      return answer(c, { queue: queueToWire(await portOf(c).queues[verb](name)) });
     });
   }
 
@@ -42,17 +43,17 @@ export function queueRoutes(app: App, { waybill: { queues }, maxBodyBytes, clock
     const name = nameIn(c);
     const keep = (await readBody(c, maxBodyBytes)).oneOf('keep', QUEUE_KEEPS);
     if (keep === undefined) throw invalidField('keep', 'is required.', { allowed: QUEUE_KEEPS });
-    return answer(c, { queue: queueToWire(await queues.setKeep(name, keep)) });
+    return answer(c, { queue: queueToWire(await portOf(c).queues.setKeep(name, keep)) });
   });
 
   app.put('/ojs/v1/queues/:name/limit', async (c) => {
     const name = nameIn(c);
     const rule = checkLimitRule(await readBody(c, maxBodyBytes));
-    return answer(c, { queue: queueToWire(await queues.setLimit(name, rule)) });
+    return answer(c, { queue: queueToWire(await portOf(c).queues.setLimit(name, rule)) });
   });
 
   app.delete('/ojs/v1/queues/:name/limit', async (c) =>
-    answer(c, { queue: queueToWire(await queues.setLimit(nameIn(c), null)) }),
+    answer(c, { queue: queueToWire(await portOf(c).queues.setLimit(nameIn(c), null)) }),
   );
 }
 

@@ -15,6 +15,7 @@ const EXTENSIONS = [
   'waybill.list_workers',
   'waybill.worker_directive',
   'waybill.idempotency_key',
+  'waybill.tenant_header',
   'waybill.list_jobs',
   'waybill.events_poll',
   'waybill.events_sse',
@@ -44,7 +45,7 @@ const CAPABILITIES = {
 } as const;
 
 /** What this server is, what it can do and how it is. */
-export function systemRoutes(app: App, { waybill, version, testDirectives, clock }: Surface): void {
+export function systemRoutes(app: App, waybill: Waybill, { version, testDirectives, clock }: Surface): void {
   const begun = clock.monotonic();
 
   app.get('/ojs/manifest', async (c) =>

@@ -1,3 +1,4 @@
+import { TENANT_HEADER } from '@waybill/client';
 import {
   ERROR_CODES,
   EVENT_TYPES,
@@ -9,7 +10,7 @@ import {
 } from '@waybill/core';
 import { expect, test } from 'vitest';
 import { harness } from '../testing/harness.ts';
-import { openapi, operations, resolve } from '../testing/openapi.ts';
+import { openapi, operations, pathItems, resolve } from '../testing/openapi.ts';
 
 test('the OpenAPI file and the routes name the same operations', () => {
   const { app } = harness();
@@ -23,6 +24,15 @@ test('operation ids are unique, and every operation says what a refusal looks li
   const all = [...operations().values()];
   expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
   for (const { responses } of all) expect(responses['default']).toEqual({ $ref: 'parts.json#/responses/Error' });
+});
+
+test('the tenant is described once, and every path takes it but those that anybody may ask', () => {
+  const TENANT = { $ref: 'parts.json#/parameters/Tenant' };
+  const without = [...pathItems()].filter(
+    ([, { parameters = [] }]) => !parameters.some((one) => one.$ref === TENANT.$ref),
+  );
+  expect(without.map(([path]) => path)).toEqual(['/ojs/manifest', '/ojs/v1/health', '/health', '/ready']);
+  expect(resolve<{ name: string }>(TENANT.$ref).name).toBe(TENANT_HEADER);
 });
 
 test('every reference leads somewhere', () => {

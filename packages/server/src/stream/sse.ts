@@ -2,6 +2,7 @@ import { eventToWire } from '@waybill/client';
 import type { EventFilter, FollowQuery, LoggedEvent } from '@waybill/core';
 import type { Ctx } from '../http/env.ts';
 import { type GoingAway, goingAway } from '../http/going-away.ts';
+import { portOf } from '../http/port.ts';
 import type { Surface } from '../surface.ts';
 
 const HEADERS = {
@@ -20,12 +21,13 @@ export interface StreamForm {
 /** History behind the cursor, then live, until the client hangs up or the server ends. Any reconnect resumes. */
 export function streamEvents(
   c: Ctx,
-  reading: { after?: string; filter: EventFilter },
+  reading: { after?: string; filter: Partial<EventFilter> },
   surface: Surface,
   form: StreamForm = { text: eventText },
 ): Response {
   const away = goingAway(c);
-  const follow = (told: Told) => surface.waybill.events.follow({ ...reading, signal: away.signal, ...told });
+  const log = portOf(c).events;
+  const follow = (told: Told) => log.follow({ ...reading, signal: away.signal, ...told });
   const failed = (error: unknown) =>
     surface.logger.error(
       { request_id: c.get('requestId'), err: error },

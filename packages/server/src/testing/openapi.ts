@@ -36,7 +36,7 @@ function load(file: string): unknown {
   return loaded;
 }
 
-type PathItem = Record<string, Operation>;
+type PathItem = Record<string, Operation> & { parameters?: { $ref?: string }[] };
 
 export const openapi = load('openapi.json') as { paths: Record<string, PathItem | { $ref: string }> };
 
@@ -52,10 +52,17 @@ export function resolve<T>(ref: string): T {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
+export const pathItems = (): Map<string, PathItem> =>
+  new Map(
+    Object.entries(openapi.paths).map(([path, given]) => {
+      const { $ref } = given as { $ref?: string };
+      return [path, $ref === undefined ? (given as PathItem) : resolve<PathItem>($ref)];
+    }),
+  );
+
 /** `GET /ojs/v1/jobs/{id}` -> its operation. */
 export function operations(): Map<string, Operation> {
-  const found = Object.entries(openapi.paths).flatMap(([path, given]) => {
-    const item: PathItem = typeof given['$ref'] === 'string' ? resolve(given['$ref']) : (given as PathItem);
+  const found = [...pathItems()].flatMap(([path, item]) => {
     return METHODS.filter((method) => item[method]).map(
       (method) => [`${method.toUpperCase()} ${path}`, item[method]!] as const,
     );
