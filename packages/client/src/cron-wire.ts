@@ -40,8 +40,8 @@ export function cronToWire(cron: CronRecord): WireCron {
 }
 
 /** The wire carries neither the id of the last job (null) nor the version (0). */
-export const cronFromWire = (wire: WireCron): CronRecord => ({
-  tenant: '',
+export const cronFromWire = (wire: WireCron, tenant: string): CronRecord => ({
+  tenant,
   name: wire.name,
   expression: wire.expression,
   timezone: wire.timezone,

@@ -38,5 +38,9 @@ test('data of a worker cannot pass for facts of the row, and its source is a val
 
 test('a client reads back what a server wrote, whoever the source is', () => {
   for (const source of ['server', 'worker 1/a_b', 'ä'])
-    expect(eventFromWire(JSON.parse(JSON.stringify(eventToWire({ ...EVENT, source }))))).toEqual({ ...EVENT, source });
+    expect(eventFromWire(JSON.parse(JSON.stringify(eventToWire({ ...EVENT, source }))), 't')).toEqual({
+      ...EVENT,
+      source,
+      tenant: 't',
+    });
 });

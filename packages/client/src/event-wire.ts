@@ -54,9 +54,9 @@ function sourceFrom(text: string): string {
 const kindOf = (type: EventType): string => type.slice(0, type.indexOf('.'));
 
 /** What eventToWire made. Data of a worker that passed for facts of the row is lost on the way there. */
-export function eventFromWire(wire: WireEvent): LoggedEvent {
+export function eventFromWire(wire: WireEvent, tenant: string): LoggedEvent {
   const envelope = {
-    tenant: '',
+    tenant,
     source: sourceFrom(wire.source),
     sequence: Number(wire.id.slice(wire.id.lastIndexOf('_') + 1)),
     at: Date.parse(wire.time),

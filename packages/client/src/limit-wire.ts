@@ -29,7 +29,7 @@ export const limitRuleFromWire = ({ concurrency, rate }: WireLimitRule): LimitRu
   rate: rate === undefined ? null : { limit: rate.limit, periodMs: rate.period_ms },
 });
 
-export function limitFromWire({ key, holders, parked, ...rule }: WireLimit): LimitInfo {
+export function limitFromWire({ key, holders, parked, ...rule }: WireLimit, tenant: string): LimitInfo {
   const isRuled = rule.concurrency !== undefined || rule.rate !== undefined;
-  return { tenant: '', key, rule: isRuled ? limitRuleFromWire(rule) : null, holders, parked };
+  return { tenant, key, rule: isRuled ? limitRuleFromWire(rule) : null, holders, parked };
 }

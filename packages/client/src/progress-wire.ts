@@ -28,9 +28,9 @@ export function progressToWire(job: { id: string; state: JobState }, known: Prog
   };
 }
 
-export function progressFromWire(wire: WireProgress): Progress | null {
+export function progressFromWire(wire: WireProgress, tenant: string): Progress | null {
   const at = fromRfc3339(wire.updated_at ?? undefined);
   if (at === null) return null;
   const { job_id: id, run = 0, number = 0, sequence = 0, progress: fraction, data, checkpoint = null } = wire;
-  return { tenant: '', id, run, number, sequence, fraction, data, checkpoint, at };
+  return { tenant, id, run, number, sequence, fraction, data, checkpoint, at };
 }

@@ -67,18 +67,18 @@ export function queueCounts(stats: QueueStats, now: number): WireQueueCounts {
   };
 }
 
-export const queueFromWire = ({ name, paused, keep = 'all', limit }: WireQueue): QueueInfo => ({
-  tenant: '',
+export const queueFromWire = ({ name, paused, keep = 'all', limit }: WireQueue, tenant: string): QueueInfo => ({
+  tenant,
   name,
   paused,
   keep,
   limit: limit === undefined ? null : limitRuleFromWire(limit),
 });
 
-export function queueStatsFromWire(wire: WireQueueStats): QueueStats {
+export function queueStatsFromWire(wire: WireQueueStats, tenant: string): QueueStats {
   const { parked, scheduled, retryable, pending, active, completed, cancelled, discarded } = wire;
   return {
-    ...queueFromWire(wire),
+    ...queueFromWire(wire, tenant),
     ...{ available: wire.available - parked, parked, scheduled, retryable, pending, active },
     ...{ completed, cancelled, discarded, oldestAt: fromRfc3339(wire.oldest_at) },
   };

@@ -18,8 +18,8 @@ export const workerToWire = (worker: WorkerInfo): WireWorker => ({
   directive: worker.directive,
 });
 
-export const workerFromWire = (wire: WireWorker): WorkerInfo => ({
-  tenant: '',
+export const workerFromWire = (wire: WireWorker, tenant: string): WorkerInfo => ({
+  tenant,
   id: wire.id,
   activeJobs: wire.active_jobs,
   firstSeenAt: Date.parse(wire.first_seen_at),

@@ -13,7 +13,10 @@ export const workflowNodeToWire = (node: WorkflowNode): WireWorkflowNode => ({
   depends_on: node.dependsOn,
 });
 
-export const workflowNodeFromWire = ({ depends_on: dependsOn, ...wire }: WireWorkflowNode): WorkflowNode => ({
-  ...jobFromWire(wire as WireJob),
+export const workflowNodeFromWire = (
+  { depends_on: dependsOn, ...wire }: WireWorkflowNode,
+  tenant: string,
+): WorkflowNode => ({
+  ...jobFromWire(wire as WireJob, tenant),
   dependsOn,
 });

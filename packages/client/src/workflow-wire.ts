@@ -60,8 +60,8 @@ export function workflowToWire(workflow: WorkflowRecord | WorkflowInfo): WireWor
 }
 
 /** The wire does not carry the callbacks (none). */
-export const workflowFromWire = ({ metadata, ...wire }: WireWorkflow): WorkflowRecord => ({
-  tenant: '',
+export const workflowFromWire = ({ metadata, ...wire }: WireWorkflow, tenant: string): WorkflowRecord => ({
+  tenant,
   id: wire.id,
   type: wire.type,
   name: wire.name ?? null,
@@ -73,8 +73,8 @@ export const workflowFromWire = ({ metadata, ...wire }: WireWorkflow): WorkflowR
   finishedAt: fromRfc3339(wire.completed_at),
 });
 
-export const workflowInfoFromWire = (wire: WireWorkflow): WorkflowInfo => ({
-  ...workflowFromWire(wire),
+export const workflowInfoFromWire = (wire: WireWorkflow, tenant: string): WorkflowInfo => ({
+  ...workflowFromWire(wire, tenant),
   completed: wire.metadata.completed_count ?? 0,
   failed: wire.metadata.failed_count ?? 0,
   cancelled: wire.metadata.cancelled_count ?? 0,

@@ -1,12 +1,21 @@
 import { errorFromWire } from '../error-wire.ts';
+import { TENANT_HEADER } from '../tenant-wire.ts';
 import { baseOf, type QueryValues, queryOf } from './address.ts';
 import { invalid, isLost, RemoteError } from './remote-error.ts';
 import { backoffMs, join, type Sleep, sleep } from './waiting.ts';
 
 const MEDIA_TYPE = 'application/openjobspec+json';
 const ATTEMPTS = 4;
+const ALL_TENANTS = '*';
+
+/** As every call of the port may name one. */
+export interface Named {
+  tenant?: string | undefined;
+}
 
 export interface CallOptions {
+  /** As `tenantOf` answered it. @defaultValue that of the connection */
+  tenant?: string;
   query?: QueryValues;
   body?: unknown;
   headers?: Record<string, string>;
@@ -22,6 +31,7 @@ export interface CallOptions {
 }
 
 export interface CallsOptions {
+  tenant?: string;
   headers?: Record<string, string>;
   fetch?: (url: string, init: RequestInit) => Response | Promise<Response>;
   timeoutMs?: number;
@@ -38,6 +48,7 @@ export class Calls {
   readonly sleep: Sleep;
   readonly #base: string;
   readonly #headers: Record<string, string>;
+  readonly #tenant: string;
   readonly #fetch: NonNullable<CallsOptions['fetch']>;
   readonly #timeoutMs: number;
   readonly #closing = new AbortController();
@@ -46,9 +57,15 @@ export class Calls {
   constructor(url: string, options: CallsOptions) {
     this.#base = baseOf(url);
     this.#headers = checkHeaders({ ...options.headers });
+    this.#tenant = checkTenant(options.tenant ?? '');
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.sleep = options.sleep ?? sleep;
+  }
+
+  /** The tenant that a call is about: the one that it names, else that of the connection. */
+  tenantOf(call: Named | undefined): string {
+    return call?.tenant === undefined ? this.#tenant : checkTenant(call.tenant);
   }
 
   /** Aborted by `close`, for those who would go on for long. */
@@ -99,7 +116,11 @@ export class Calls {
   }
 
   /** The bare answer, for those who read its body as it comes. */
-  async open(path: string, options: Pick<CallOptions, 'query' | 'headers'>, signal: AbortSignal): Promise<Response> {
+  async open(
+    path: string,
+    options: Pick<CallOptions, 'query' | 'headers' | 'tenant'>,
+    signal: AbortSignal,
+  ): Promise<Response> {
     const response = await this.#request('GET', path, undefined, options, signal);
     if (response.ok) return response;
     throw new RemoteError(errorFromWire(parsed(await this.#textOf(response)), response.status));
@@ -159,11 +180,12 @@ export class Calls {
     method: string,
     path: string,
     body: string | undefined,
-    { query = {}, headers }: CallOptions,
+    { query = {}, headers, tenant = this.#tenant }: CallOptions,
     signal: AbortSignal,
   ): Promise<Response> {
     const type = body === undefined ? undefined : { 'Content-Type': MEDIA_TYPE };
-    const init = { method, headers: { Accept: MEDIA_TYPE, ...type, ...this.#headers, ...headers }, signal };
+    const whose = tenant === '' ? undefined : { [TENANT_HEADER]: tenant };
+    const init = { method, headers: { Accept: MEDIA_TYPE, ...type, ...this.#headers, ...whose, ...headers }, signal };
     try {
       return await this.#fetch(this.#base + path + queryOf(query), body === undefined ? init : { ...init, body });
     } catch (error) {
@@ -216,10 +238,14 @@ const noAnswer = (server: string, cause: unknown): RemoteError => {
 const tooLate = (server: string, ms: number, cause: unknown): RemoteError =>
   new RemoteError({ code: 'timeout', message: `The server ${server} has not answered within ${ms} ms.` }, cause);
 
-/** A server serves the tenant of whoever calls it; naming another one must not quietly mean this one. */
-export function refuseTenant(context: { tenant?: string | undefined } | undefined): void {
-  if (context?.tenant === undefined || context.tenant === '') return;
-  throw invalid('A remote client works for the tenant of its key: it takes no tenant.');
+/** What can be sent as a header; the server knows the whole rule. */
+const TENANT = /^[\x21-\x7e]*$/;
+
+function checkTenant(tenant: string): string {
+  if (tenant === ALL_TENANTS)
+    throw invalid(`A call over HTTP is about one tenant: '${ALL_TENANTS}' cannot be asked for.`);
+  if (typeof tenant === 'string' && TENANT.test(tenant)) return tenant;
+  throw invalid('A tenant must have printable ASCII characters only, and no space.');
 }
 
 /** A transaction lives on a connection to the database, and there is none here. */

@@ -1,7 +1,7 @@
 import type { Jobs, Lease } from '@waybill/core';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
-import { type Calls, refuseTenant } from './calls.ts';
+import type { Calls } from './calls.ts';
 import { newJobId } from './job-id.ts';
 import { join } from './waiting.ts';
 
@@ -11,7 +11,7 @@ const LONGEST_WAIT_MS = 30_000;
 /** Every claim has an id, so that a repetition answers the same jobs and no lease is lost with an answer. */
 export function claiming(calls: Calls): Jobs['claim'] {
   return async (call) => {
-    refuseTenant(call);
+    const tenant = calls.tenantOf(call);
     const { signal, claimId = newJobId(), waitMs = 0 } = call;
     const request = {
       queues: call.queues,
@@ -22,12 +22,13 @@ export function claiming(calls: Calls): Jobs['claim'] {
     };
     const ask = async (wait: number, until?: AbortSignal): Promise<Lease[]> => {
       const { jobs } = await calls.call<{ jobs: WireJob[] }>('POST', '/ojs/v1/workers/fetch', {
+        tenant,
         body: { ...request, wait_ms: wait },
         repeatable: true,
         waitMs: wait,
         ...(until && { signal: until }),
       });
-      return jobs.map((wire) => leaseOf(wire, claimId));
+      return jobs.map((wire) => leaseOf(wire, claimId, tenant));
     };
     if (waitMs === 0 || signal?.aborted) return ask(0);
     const begun = performance.now();
@@ -49,8 +50,8 @@ export function claiming(calls: Calls): Jobs['claim'] {
   };
 }
 
-function leaseOf(wire: WireJob, claimId: string): Lease {
+function leaseOf(wire: WireJob, claimId: string, tenant: string): Lease {
   const { lease_token: token = '', parent_results: parentResults, last_checkpoint: checkpoint } = wire;
-  const job = { ...jobFromWire(wire), claimId };
+  const job = { ...jobFromWire(wire, tenant), claimId };
   return { token, job, ...(parentResults && { parentResults }), ...(checkpoint && { checkpoint }) };
 }

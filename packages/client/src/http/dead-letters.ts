@@ -2,7 +2,7 @@ import type { DeadLetters, Job, JobFilter } from '@waybill/core';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
 import { path } from './address.ts';
-import { type Calls, refuseTenant } from './calls.ts';
+import type { Calls, Named } from './calls.ts';
 import { jobPage, momentOf } from './jobs.ts';
 import { wholeJob } from './whole-job.ts';
 
@@ -16,7 +16,10 @@ interface Bulk {
 }
 
 export function deadLetters(calls: Calls): DeadLetters {
-  const jobOf = async (answer: Promise<{ job: WireJob }>): Promise<Job> => jobFromWire((await answer).job);
+  const change = async (method: string, where: string, context: Named | undefined): Promise<Job> => {
+    const tenant = calls.tenantOf(context);
+    return jobFromWire((await calls.call<{ job: WireJob }>(method, where, { tenant })).job, tenant);
+  };
 
   /** Without a bound in one call; with one in calls as large as a server takes. */
   async function inCalls(atMost: number | undefined, call: (limit: number | undefined) => Promise<Bulk>) {
@@ -37,57 +40,53 @@ export function deadLetters(calls: Calls): DeadLetters {
   }
 
   return {
-    list: async ({ filter = {}, limit, cursor }) =>
-      jobPage(calls, await calls.call('GET', DEAD, { query: { ...filterOf(filter), limit, cursor } })),
+    list: async ({ filter = {}, limit, cursor }) => {
+      const tenant = calls.tenantOf(filter);
+      const query = { ...filterOf(filter), limit, cursor };
+      return jobPage(calls, await calls.call('GET', DEAD, { tenant, query }), tenant);
+    },
     get: async (id, context) => {
-      refuseTenant(context);
-      return wholeJob(calls, (await calls.call<{ job: WireJob }>('GET', path`/ojs/v1/dead-letter/${id}`)).job);
+      const tenant = calls.tenantOf(context);
+      const { job } = await calls.call<{ job: WireJob }>('GET', path`/ojs/v1/dead-letter/${id}`, { tenant });
+      return wholeJob(calls, job, tenant);
     },
-    replay: async (id, context) => {
-      refuseTenant(context);
-      return jobOf(calls.call('POST', path`/ojs/v1/dead-letter/${id}/retry`));
-    },
-    discard: async (id, context) => {
-      refuseTenant(context);
-      return jobOf(calls.call('DELETE', path`/ojs/v1/dead-letter/${id}`));
-    },
+    replay: async (id, context) => change('POST', path`/ojs/v1/dead-letter/${id}/retry`, context),
+    discard: async (id, context) => change('DELETE', path`/ojs/v1/dead-letter/${id}`, context),
     replayMany: async (filter, { atMost } = {}) => {
+      const tenant = calls.tenantOf(filter);
       const { done: replayed, more } = await inCalls(atMost, async (limit) => {
         const body = { confirm: true, filter: listed(filterOf(filter)), limit };
-        const answer = await calls.call<{ retried: number; has_more: boolean }>('POST', `${DEAD}/retry`, { body });
+        const options = { tenant, body };
+        const answer = await calls.call<{ retried: number; has_more: boolean }>('POST', `${DEAD}/retry`, options);
         return { done: answer.retried, has_more: answer.has_more };
       });
       return { replayed, more };
     },
     discardMany: async (filter, { atMost } = {}) => {
+      const tenant = calls.tenantOf(filter);
       const { done: discarded, more } = await inCalls(atMost, async (limit) => {
         const query = { ...filterOf(filter), confirm: true, limit };
-        const answer = await calls.call<{ deleted: number; has_more: boolean }>('DELETE', DEAD, { query });
+        const answer = await calls.call<{ deleted: number; has_more: boolean }>('DELETE', DEAD, { tenant, query });
         return { done: answer.deleted, has_more: answer.has_more };
       });
       return { discarded, more };
     },
-    stats: async (context) => {
-      refuseTenant(context);
-      return calls.call('GET', `${DEAD}/stats`);
-    },
+    stats: async (filter = {}) =>
+      calls.call('GET', `${DEAD}/stats`, { tenant: calls.tenantOf(filter), query: filterOf(filter) }),
   };
 }
 
 /** `states` and `dead` say nothing here: the set is what it is. */
-function filterOf(filter: Partial<JobFilter>) {
-  refuseTenant(filter);
-  return {
-    queue: filter.queues,
-    type: filter.types,
-    error_type: filter.errorType,
-    workflow_id: filter.workflowId,
-    since: momentOf(filter.finishedAfter),
-    until: momentOf(filter.finishedBefore),
-    created_after: momentOf(filter.createdAfter),
-    created_before: momentOf(filter.createdBefore),
-  };
-}
+const filterOf = (filter: Partial<JobFilter>) => ({
+  queue: filter.queues,
+  type: filter.types,
+  error_type: filter.errorType,
+  workflow_id: filter.workflowId,
+  since: momentOf(filter.finishedAfter),
+  until: momentOf(filter.finishedBefore),
+  created_after: momentOf(filter.createdAfter),
+  created_before: momentOf(filter.createdBefore),
+});
 
 /** In a body as in an address: lists are separated by commas. */
 const listed = ({ queue, type, ...filter }: ReturnType<typeof filterOf>) => ({

@@ -1,8 +1,9 @@
 import type { Job, JobRequest, Jobs } from '@waybill/core';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
+import { metaFromWire } from '../tenant-wire.ts';
 import { path } from './address.ts';
-import { type Calls, refuseTenant, refuseWithin } from './calls.ts';
+import { type Calls, refuseWithin } from './calls.ts';
 import { newJobId } from './job-id.ts';
 import { invalid, RemoteError } from './remote-error.ts';
 
@@ -15,7 +16,7 @@ interface JobAnswer {
 }
 
 /** A request with the id that makes it repeatable. */
-interface Named {
+interface Identified {
   request: JobRequest & { id: string };
   /** Whether the id is ours: then nobody else can have stored it. */
   isMade: boolean;
@@ -23,11 +24,11 @@ interface Named {
 
 /** Every job is sent with an id, so that a repetition of our own meets what it stored before. */
 export function enqueueing(calls: Calls): Pick<Jobs, 'enqueue' | 'enqueueMany'> {
-  const stored = async (id: string): Promise<Job> =>
-    jobFromWire((await calls.call<JobAnswer>('GET', path`/ojs/v1/jobs/${id}`)).job);
+  const stored = async (id: string, tenant: string): Promise<Job> =>
+    jobFromWire((await calls.call<JobAnswer>('GET', path`/ojs/v1/jobs/${id}`, { tenant })).job, tenant);
 
   const enqueue: Jobs['enqueue'] = async (request, context) => {
-    refuseTenant(context);
+    const tenant = calls.tenantOf(context);
     refuseWithin(context);
     const named = name(request);
     const key = context?.idempotencyKey;
@@ -36,51 +37,52 @@ export function enqueueing(calls: Calls): Pick<Jobs, 'enqueue' | 'enqueueMany'> 
     const repeats = repetitions();
     try {
       const { status, body } = await calls.send<JobAnswer>('POST', '/ojs/v1/jobs', {
-        body: named.request,
+        ...{ tenant, body: named.request },
         ...(key !== undefined && { headers: { 'Idempotency-Key': key } }),
         ...repeats.options,
       });
       const isOurs = repeats.any() && named.isMade && body.job.id === named.request.id;
-      return { job: jobFromWire(body.job), created: status === 201 || isOurs };
+      return { job: jobFromWire(body.job, tenant), created: status === 201 || isOurs };
     } catch (error) {
       if (!repeats.any() || existingIn(error) !== named.request.id) throw error;
-      const job = await stored(named.request.id);
+      const job = await stored(named.request.id, tenant);
       if (!isOurs(named, job)) throw error;
       return { job, created: true };
     }
   };
 
   const enqueueMany: Jobs['enqueueMany'] = async (requests, context) => {
-    refuseTenant(context);
+    const tenant = calls.tenantOf(context);
     refuseWithin(context);
     const all = requests.map(name);
     const repeats = repetitions();
     try {
       const body = { jobs: all.map(({ request }) => request) };
-      const answer = await calls.call<{ jobs: WireJob[] }>('POST', '/ojs/v1/jobs/batch', { body, ...repeats.options });
-      return answer.jobs.map(jobFromWire);
+      const options = { tenant, body, ...repeats.options };
+      const answer = await calls.call<{ jobs: WireJob[] }>('POST', '/ojs/v1/jobs/batch', options);
+      return answer.jobs.map((job) => jobFromWire(job, tenant));
     } catch (error) {
       const met = repeats.any() && all.find(({ request }) => request.id === existingIn(error));
       // All or nothing: when one of them is ours, all of them are there.
-      if (!met || !isOurs(met, await stored(met.request.id))) throw error;
-      return inSlices(all, ({ request }) => storedOrOther(request));
+      if (!met || !isOurs(met, await stored(met.request.id, tenant))) throw error;
+      return inSlices(all, ({ request }) => storedOrOther(request, tenant));
     }
   };
 
   /** A uniqueness rule may have let another job stand for this one; sent by itself it meets that one again. */
-  const storedOrOther = async (request: Named['request']): Promise<Job> => {
+  const storedOrOther = async (request: Identified['request'], tenant: string): Promise<Job> => {
     try {
-      return await stored(request.id);
+      return await stored(request.id, tenant);
     } catch (error) {
       if (!(error instanceof RemoteError) || error.code !== 'not_found') throw error;
-      return (await enqueue(request)).job;
+      return (await enqueue(request, { tenant })).job;
     }
   };
 
   return { enqueue, enqueueMany };
 }
 
-function name(request: JobRequest): Named {
+function name(request: JobRequest): Identified {
   const id: string | null | undefined = request?.id;
   return { request: { ...request, id: id ?? newJobId() }, isMade: id === undefined || id === null };
 }
@@ -97,9 +99,12 @@ const existingIn = (error: unknown): unknown =>
   error instanceof RemoteError && error.code === 'duplicate' ? error.details?.['existing_job_id'] : undefined;
 
 /** An id of the caller's own may have been taken by another job before; ours is the one that says the same. */
-function isOurs({ request, isMade }: Named, { type, spec }: Job): boolean {
+function isOurs({ request, isMade }: Identified, { tenant, type, spec }: Job): boolean {
   const says = (...told: unknown[]) => canonical(JSON.parse(JSON.stringify(told)));
-  return isMade || says(request.type, request.args, request.meta ?? {}) === says(type, spec.args, spec.meta);
+  return (
+    isMade ||
+    says(request.type, request.args, metaFromWire(request.meta ?? {}, tenant)) === says(type, spec.args, spec.meta)
+  );
 }
 
 /** The same text for the same JSON, whatever order a store gives its keys back in. */

@@ -1,7 +1,7 @@
 import type { EventFilter, Events, LoggedEvent } from '@waybill/core';
 import { eventFromWire, type WireEvent } from '../event-wire.ts';
 import type { QueryValues } from './address.ts';
-import { type Calls, refuseTenant } from './calls.ts';
+import type { Calls } from './calls.ts';
 import { isLost, RemoteError } from './remote-error.ts';
 import { type SseMessage, SseParser } from './sse.ts';
 import { backoffMs, join } from './waiting.ts';
@@ -20,26 +20,27 @@ interface WireEventPage {
 }
 
 export function events(calls: Calls): Events {
-  const page = (query: QueryValues) => calls.call<WireEventPage>('GET', EVENTS, { query });
+  const page = (query: QueryValues, tenant: string) => calls.call<WireEventPage>('GET', EVENTS, { tenant, query });
   return {
     read: async ({ after, filter, limit }) => {
-      const read = await page({ ...filterOf(filter), after, limit });
+      const tenant = calls.tenantOf(filter);
+      const read = await page({ ...filterOf(filter), after, limit }, tenant);
       const { cursor, has_more, missed = false } = read;
-      return { events: read.events.map(eventFromWire), cursor, atEnd: !has_more, missed };
+      return { events: read.events.map((wire) => eventFromWire(wire, tenant)), cursor, atEnd: !has_more, missed };
     },
-    end: async () => (await page({ from: 'now', limit: 1 })).cursor,
+    end: async () => (await page({ from: 'now', limit: 1 }, calls.tenantOf(undefined))).cursor,
     follow: (query) => follow(calls, query),
   };
 }
 
-function filterOf(filter: Partial<EventFilter> = {}): QueryValues {
-  refuseTenant(filter);
-  return { types: filter.types, queues: filter.queues, job_id: filter.jobIds };
-}
+const filterOf = (filter: Partial<EventFilter> = {}): QueryValues => ({
+  ...{ types: filter.types, queues: filter.queues, job_id: filter.jobIds },
+});
 
 /** One connection after the other, each beginning right behind the last event that was handed on. */
 async function* follow(calls: Calls, query: Parameters<Events['follow']>[0]): AsyncGenerator<LoggedEvent> {
   const filter = filterOf(query.filter);
+  const tenant = calls.tenantOf(query.filter);
   const away = join(query.signal, calls.closing);
   let seen: string | undefined;
   let failures = 0;
@@ -48,7 +49,7 @@ async function* follow(calls: Calls, query: Parameters<Events['follow']>[0]): As
       const begun = performance.now();
       try {
         const where = seen === undefined ? { ...filter, after: query.after } : filter;
-        for await (const { id, event, data } of connect(calls, where, seen, away.signal)) {
+        for await (const { id, event, data } of connect(calls, { tenant, query: where, seen }, away.signal)) {
           seen = id ?? seen;
           if (data === undefined) {
             if (id !== undefined) query.onPlace?.(id);
@@ -60,7 +61,7 @@ async function* follow(calls: Calls, query: Parameters<Events['follow']>[0]): As
             query.onMissed?.();
             continue;
           }
-          yield eventFromWire(JSON.parse(data));
+          yield eventFromWire(JSON.parse(data), tenant);
         }
       } catch (error) {
         if (away.signal.aborted) return;
@@ -77,12 +78,14 @@ async function* follow(calls: Calls, query: Parameters<Events['follow']>[0]): As
 
 const isSlowDown = (error: unknown): boolean => error instanceof RemoteError && error.retryable;
 
-async function* connect(
-  calls: Calls,
-  query: QueryValues,
-  seen: string | undefined,
-  away: AbortSignal,
-): AsyncGenerator<SseMessage> {
+interface Opening {
+  tenant: string;
+  query: QueryValues;
+  /** What was handed on last. */
+  seen: string | undefined;
+}
+
+async function* connect(calls: Calls, { tenant, query, seen }: Opening, away: AbortSignal): AsyncGenerator<SseMessage> {
   const connection = join(away);
   // Besides the request: a body that came from elsewhere than a socket does not end with it.
   let hangUp = connection.abort;
@@ -90,7 +93,7 @@ async function* connect(
   try {
     silence.begin();
     const headers = { Accept: 'text/event-stream', ...(seen !== undefined && { 'Last-Event-ID': seen }) };
-    const response = await calls.open(EVENTS, { query, headers }, connection.signal);
+    const response = await calls.open(EVENTS, { tenant, query, headers }, connection.signal);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream') || response.body === null)
       throw new RemoteError({ code: 'internal', message: 'What answered is no Waybill server.' });
     const reader = response.body.getReader();

@@ -4,7 +4,7 @@ import type { WireJob } from '../job-wire.ts';
 import { progressFromWire, type WireProgress } from '../progress-wire.ts';
 import { toRfc3339 } from '../time.ts';
 import { path, type QueryValues } from './address.ts';
-import { type Calls, refuseTenant, refuseWithin } from './calls.ts';
+import { type Calls, refuseWithin } from './calls.ts';
 import { claiming } from './claim.ts';
 import { enqueueing } from './enqueue.ts';
 import { RemoteError } from './remote-error.ts';
@@ -28,62 +28,66 @@ interface WireBeat {
 }
 
 export function jobs(calls: Calls): Jobs {
-  const jobOf = async (answer: Promise<JobAnswer>): Promise<Job> => jobFromWire((await answer).job);
+  const jobOf = async (answer: Promise<JobAnswer>, tenant: string): Promise<Job> =>
+    jobFromWire((await answer).job, tenant);
   return {
     ...enqueueing(calls),
     claim: claiming(calls),
     get: async (id, context) => {
-      refuseTenant(context);
-      return wholeJob(calls, (await calls.call<JobAnswer>('GET', path`/ojs/v1/jobs/${id}`)).job);
+      const tenant = calls.tenantOf(context);
+      const { job } = await calls.call<JobAnswer>('GET', path`/ojs/v1/jobs/${id}`, { tenant });
+      return wholeJob(calls, job, tenant);
     },
     list: async ({ filter = {}, limit, cursor }) => {
-      refuseTenant(filter);
+      const tenant = calls.tenantOf(filter);
       const query = { ...filterQuery(filter), limit, cursor };
-      return jobPage(calls, await calls.call('GET', '/ojs/v1/jobs', { query }));
+      return jobPage(calls, await calls.call('GET', '/ojs/v1/jobs', { tenant, query }), tenant);
     },
     heartbeat: async (call) => {
-      refuseTenant(call);
+      const tenant = calls.tenantOf(call);
       const active_jobs = call.jobs.map(({ id, leaseToken: lease_token }) => ({ id, lease_token }));
       const body = { worker_id: call.workerId, active_jobs, visibility_timeout_ms: call.leaseMs };
       // Extending twice is extending once.
-      return heard(await calls.call('POST', '/ojs/v1/workers/heartbeat', { body, repeatable: true }));
+      return heard(await calls.call('POST', '/ojs/v1/workers/heartbeat', { tenant, body, repeatable: true }));
     },
     settle: async (call) => {
-      refuseTenant(call);
+      const tenant = calls.tenantOf(call);
       refuseWithin(call);
       // Without a token a repetition might settle the run of somebody else.
       const repeatable = call.leaseToken !== undefined;
-      return jobOf(calls.call('POST', settlePath(call), { body: settleBody(call), repeatable }));
+      return jobOf(calls.call('POST', settlePath(call), { tenant, body: settleBody(call), repeatable }), tenant);
     },
     report: async (call) => {
-      refuseTenant(call);
+      const tenant = calls.tenantOf(call);
       const { id, leaseToken: lease_token, workerId: worker_id, fraction: progress, data, checkpoint, number } = call;
       const body = { lease_token, worker_id, progress, data, checkpoint, number };
       // A report that counts itself is told once however often it is sent.
       const repeatable = number !== undefined;
       const where = path`/ojs/v1/jobs/${id}/progress`;
-      const noted = progressFromWire(await calls.call<WireProgress>('PUT', where, { body, repeatable }));
+      const answer = await calls.call<WireProgress>('PUT', where, { tenant, body, repeatable });
+      const noted = progressFromWire(answer, tenant);
       if (noted === null) throw new RemoteError({ code: 'conflict', message: `Job ${id} is not active.` });
       return noted;
     },
     progress: async (id, context) => {
-      refuseTenant(context);
-      return progressFromWire(await calls.call<WireProgress>('GET', path`/ojs/v1/jobs/${id}/progress`));
+      const tenant = calls.tenantOf(context);
+      const known = await calls.call<WireProgress>('GET', path`/ojs/v1/jobs/${id}/progress`, { tenant });
+      return progressFromWire(known, tenant);
     },
     cancel: async (id, { by, reason, ...context } = {}) => {
-      refuseTenant(context);
-      return jobOf(calls.call('DELETE', path`/ojs/v1/jobs/${id}`, { query: { by, reason } }));
+      const tenant = calls.tenantOf(context);
+      return jobOf(calls.call('DELETE', path`/ojs/v1/jobs/${id}`, { tenant, query: { by, reason } }), tenant);
     },
     activate: async (id, context) => {
-      refuseTenant(context);
-      return jobOf(calls.call('POST', path`/ojs/v1/jobs/${id}/activate`));
+      const tenant = calls.tenantOf(context);
+      return jobOf(calls.call('POST', path`/ojs/v1/jobs/${id}/activate`, { tenant }), tenant);
     },
   };
 }
 
-export async function jobPage(calls: Calls, page: WireJobPage): Promise<Page<Job>> {
+export async function jobPage(calls: Calls, page: WireJobPage, tenant: string): Promise<Page<Job>> {
   const { cursor } = page.pagination;
-  const items = await Promise.all(page.jobs.map((wire) => wholeJob(calls, wire)));
+  const items = await Promise.all(page.jobs.map((wire) => wholeJob(calls, wire, tenant)));
   return cursor === undefined ? { items } : { items, cursor };
 }
 

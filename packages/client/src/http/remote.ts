@@ -7,6 +7,8 @@ import { crons, limits, queues, workers } from './resources.ts';
 import { workflows } from './workflows.ts';
 
 export interface RemoteOptions extends CallsOptions {
+  /** The tenant of calls that name none. @defaultValue '' */
+  tenant?: string;
   /** Sent with every call, e.g. `Authorization`. */
   headers?: NonNullable<CallsOptions['headers']>;
   /** @defaultValue the one of the platform */

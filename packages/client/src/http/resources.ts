@@ -4,40 +4,33 @@ import { limitFromWire, limitRuleToWire, type WireLimit } from '../limit-wire.ts
 import { queueFromWire, queueStatsFromWire, type WireQueue, type WireQueueStats } from '../queue-wire.ts';
 import { type WireWorker, workerFromWire } from '../worker-wire.ts';
 import { path } from './address.ts';
-import { type Calls, refuseTenant } from './calls.ts';
+import type { Calls, Named } from './calls.ts';
 import { RemoteError } from './remote-error.ts';
 
 export function queues(calls: Calls): Queues {
-  const queueOf = async (answer: Promise<{ queue: WireQueue }>) => queueFromWire((await answer).queue);
+  const change = async (method: string, where: string, context: Named | undefined, body?: object) => {
+    const tenant = calls.tenantOf(context);
+    const { queue } = await calls.call<{ queue: WireQueue }>(method, where, { tenant, ...(body && { body }) });
+    return queueFromWire(queue, tenant);
+  };
   return {
     list: async (context) => {
-      refuseTenant(context);
-      const answer = await calls.call<{ queues: WireQueue[] }>('GET', '/ojs/v1/queues');
-      return answer.queues.map(queueFromWire);
+      const tenant = calls.tenantOf(context);
+      const answer = await calls.call<{ queues: WireQueue[] }>('GET', '/ojs/v1/queues', { tenant });
+      return answer.queues.map((queue) => queueFromWire(queue, tenant));
     },
     stats: async (name, context) => {
-      refuseTenant(context);
-      const { queue } = await calls.call<{ queue: WireQueueStats }>('GET', path`/ojs/v1/queues/${name}`);
+      const tenant = calls.tenantOf(context);
+      const { queue } = await calls.call<{ queue: WireQueueStats }>('GET', path`/ojs/v1/queues/${name}`, { tenant });
       if (queue.unused) throw new RemoteError({ code: 'not_found', message: `There is no queue '${name}'.` });
-      return queueStatsFromWire(queue);
+      return queueStatsFromWire(queue, tenant);
     },
-    pause: async (name, context) => {
-      refuseTenant(context);
-      return queueOf(calls.call('POST', path`/ojs/v1/queues/${name}/pause`));
-    },
-    resume: async (name, context) => {
-      refuseTenant(context);
-      return queueOf(calls.call('POST', path`/ojs/v1/queues/${name}/resume`));
-    },
-    setKeep: async (name, keep, context) => {
-      refuseTenant(context);
-      return queueOf(calls.call('PUT', path`/ojs/v1/queues/${name}/keep`, { body: { keep } }));
-    },
+    pause: async (name, context) => change('POST', path`/ojs/v1/queues/${name}/pause`, context),
+    resume: async (name, context) => change('POST', path`/ojs/v1/queues/${name}/resume`, context),
+    setKeep: async (name, keep, context) => change('PUT', path`/ojs/v1/queues/${name}/keep`, context, { keep }),
     setLimit: async (name, limit, context) => {
-      refuseTenant(context);
       const where = path`/ojs/v1/queues/${name}/limit`;
-      if (limit === null) return queueOf(calls.call('DELETE', where));
-      return queueOf(calls.call('PUT', where, { body: limitRuleToWire(limit) }));
+      return limit === null ? change('DELETE', where, context) : change('PUT', where, context, limitRuleToWire(limit));
     },
   };
 }
@@ -46,52 +39,49 @@ export function limits(calls: Calls): Limits {
   const where = (key: string) => path`/ojs/v1/rate-limits/${key}`;
   return {
     get: async (key, context) => {
-      refuseTenant(context);
-      return limitFromWire(await calls.call<WireLimit>('GET', where(key)));
+      const tenant = calls.tenantOf(context);
+      return limitFromWire(await calls.call<WireLimit>('GET', where(key), { tenant }), tenant);
     },
     set: async (key, rule, context) => {
-      refuseTenant(context);
-      return limitFromWire(await calls.call<WireLimit>('PUT', where(key), { body: limitRuleToWire(rule) }));
+      const tenant = calls.tenantOf(context);
+      const body = limitRuleToWire(rule);
+      return limitFromWire(await calls.call<WireLimit>('PUT', where(key), { tenant, body }), tenant);
     },
   };
 }
 
 export function crons(calls: Calls): Crons {
-  const cronOf = async (answer: Promise<{ cron: WireCron }>) => cronFromWire((await answer).cron);
+  const one = async (method: string, where: string, context: Named | undefined, body?: object) => {
+    const tenant = calls.tenantOf(context);
+    const { cron } = await calls.call<{ cron: WireCron }>(method, where, { tenant, ...(body && { body }) });
+    return cronFromWire(cron, tenant);
+  };
   return {
-    put: async (request, context) => {
-      refuseTenant(context);
-      return cronOf(calls.call('POST', '/ojs/v1/cron', { body: request }));
-    },
-    get: async (name, context) => {
-      refuseTenant(context);
-      return cronOf(calls.call('GET', path`/ojs/v1/cron/${name}`));
-    },
+    put: async (request, context) => one('POST', '/ojs/v1/cron', context, request),
+    get: async (name, context) => one('GET', path`/ojs/v1/cron/${name}`, context),
     list: async (context) => {
-      refuseTenant(context);
-      return (await calls.call<{ crons: WireCron[] }>('GET', '/ojs/v1/cron')).crons.map(cronFromWire);
+      const tenant = calls.tenantOf(context);
+      const answer = await calls.call<{ crons: WireCron[] }>('GET', '/ojs/v1/cron', { tenant });
+      return answer.crons.map((cron) => cronFromWire(cron, tenant));
     },
-    setEnabled: async (name, enabled, context) => {
-      refuseTenant(context);
-      return cronOf(calls.call('POST', path`/ojs/v1/cron/${name}/${enabled ? 'resume' : 'pause'}`));
-    },
-    remove: async (name, context) => {
-      refuseTenant(context);
-      return cronOf(calls.call('DELETE', path`/ojs/v1/cron/${name}`));
-    },
+    setEnabled: async (name, enabled, context) =>
+      one('POST', path`/ojs/v1/cron/${name}/${enabled ? 'resume' : 'pause'}`, context),
+    remove: async (name, context) => one('DELETE', path`/ojs/v1/cron/${name}`, context),
   };
 }
 
 export function workers(calls: Calls): Workers {
   return {
     list: async (context) => {
-      refuseTenant(context);
-      return (await calls.call<{ workers: WireWorker[] }>('GET', '/ojs/v1/workers')).workers.map(workerFromWire);
+      const tenant = calls.tenantOf(context);
+      const answer = await calls.call<{ workers: WireWorker[] }>('GET', '/ojs/v1/workers', { tenant });
+      return answer.workers.map((worker) => workerFromWire(worker, tenant));
     },
     direct: async (id, directive, context) => {
-      refuseTenant(context);
+      const tenant = calls.tenantOf(context);
       const where = path`/ojs/v1/workers/${id}/directive`;
-      return workerFromWire((await calls.call<{ worker: WireWorker }>('POST', where, { body: { directive } })).worker);
+      const { worker } = await calls.call<{ worker: WireWorker }>('POST', where, { tenant, body: { directive } });
+      return workerFromWire(worker, tenant);
     },
   };
 }

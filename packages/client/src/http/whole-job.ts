@@ -4,12 +4,13 @@ import type { WireJob } from '../job-wire.ts';
 import type { Calls } from './calls.ts';
 
 /** A job with the payloads for which the server only told an address. */
-export async function wholeJob(calls: Calls, wire: WireJob): Promise<Job> {
+export async function wholeJob(calls: Calls, wire: WireJob, tenant: string): Promise<Job> {
   const { args_url, result_url } = wire;
-  if (args_url === undefined && result_url === undefined) return jobFromWire(wire);
+  if (args_url === undefined && result_url === undefined) return jobFromWire(wire, tenant);
   const [args, result] = await Promise.all([
     args_url === undefined ? wire.args : calls.download<WireJob['args']>(args_url),
     result_url === undefined ? wire.result : calls.download<WireJob['result']>(result_url),
   ]);
-  return jobFromWire({ ...wire, ...(args !== undefined && { args }), ...(result !== undefined && { result }) });
+  const payloads = { ...(args !== undefined && { args }), ...(result !== undefined && { result }) };
+  return jobFromWire({ ...wire, ...payloads }, tenant);
 }

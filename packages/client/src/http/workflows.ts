@@ -1,8 +1,8 @@
-import type { Page, WorkflowInfo, Workflows } from '@waybill/core';
+import type { Page, Workflows } from '@waybill/core';
 import { type WireWorkflowNode, workflowNodeFromWire } from '../workflow-node-wire.ts';
 import { type WireWorkflow, workflowFromWire, workflowInfoFromWire } from '../workflow-wire.ts';
 import { path } from './address.ts';
-import { type Calls, refuseTenant, refuseWithin } from './calls.ts';
+import { type Calls, type Named, refuseWithin } from './calls.ts';
 
 const WORKFLOWS = '/ojs/v1/workflows';
 
@@ -25,41 +25,35 @@ interface WirePagination {
 }
 
 export function workflows(calls: Calls): Workflows {
-  const infoOf = async (answer: Promise<WorkflowAnswer>): Promise<WorkflowInfo> =>
-    workflowInfoFromWire((await answer).workflow);
+  const one = async (method: string, where: string, context: Named | undefined, body?: unknown) => {
+    const tenant = calls.tenantOf(context);
+    const options = { tenant, ...(body !== undefined && { body }) };
+    const { workflow } = await calls.call<WorkflowAnswer>(method, where, options);
+    return workflowInfoFromWire(workflow, tenant);
+  };
   return {
     create: async (request, context) => {
-      refuseTenant(context);
       refuseWithin(context);
-      return infoOf(calls.call('POST', WORKFLOWS, { body: request }));
+      return one('POST', WORKFLOWS, context, request);
     },
-    get: async (id, context) => {
-      refuseTenant(context);
-      return infoOf(calls.call('GET', path`/ojs/v1/workflows/${id}`));
-    },
+    get: async (id, context) => one('GET', path`/ojs/v1/workflows/${id}`, context),
     list: async ({ states, limit, cursor, ...context }) => {
-      refuseTenant(context);
-      const page = await calls.call<WorkflowPage>('GET', WORKFLOWS, { query: { state: states, limit, cursor } });
-      return pageOf(page.workflows.map(workflowFromWire), page.pagination);
+      const tenant = calls.tenantOf(context);
+      const query = { state: states, limit, cursor };
+      const page = await calls.call<WorkflowPage>('GET', WORKFLOWS, { tenant, query });
+      const items = page.workflows.map((workflow) => workflowFromWire(workflow, tenant));
+      return pageOf(items, page.pagination);
     },
     nodes: async (id, { limit, cursor, ...context }) => {
-      refuseTenant(context);
-      const call = calls.call<NodePage>('GET', path`/ojs/v1/workflows/${id}/jobs`, { query: { limit, cursor } });
-      const { jobs, pagination } = await call;
-      return pageOf(jobs.map(workflowNodeFromWire), pagination);
+      const tenant = calls.tenantOf(context);
+      const where = path`/ojs/v1/workflows/${id}/jobs`;
+      const { jobs, pagination } = await calls.call<NodePage>('GET', where, { tenant, query: { limit, cursor } });
+      const items = jobs.map((node) => workflowNodeFromWire(node, tenant));
+      return pageOf(items, pagination);
     },
-    addNodes: async (id, nodes, context) => {
-      refuseTenant(context);
-      return infoOf(calls.call('POST', path`/ojs/v1/workflows/${id}/nodes`, { body: { nodes } }));
-    },
-    cancel: async (id, context) => {
-      refuseTenant(context);
-      return infoOf(calls.call('DELETE', path`/ojs/v1/workflows/${id}`));
-    },
-    resume: async (id, context) => {
-      refuseTenant(context);
-      return infoOf(calls.call('POST', path`/ojs/v1/workflows/${id}/resume`));
-    },
+    addNodes: async (id, nodes, context) => one('POST', path`/ojs/v1/workflows/${id}/nodes`, context, { nodes }),
+    cancel: async (id, context) => one('DELETE', path`/ojs/v1/workflows/${id}`, context),
+    resume: async (id, context) => one('POST', path`/ojs/v1/workflows/${id}/resume`, context),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Lease } from '@waybill/core';
 import { jobIdAt, TEST_EPOCH } from '@waybill/core/testing';
 import { describe, expect, test } from 'vitest';
-import { type Drop, remoteHarness } from '../testing/remote-harness.ts';
+import { type Drop, remoteHarness, take } from '../testing/remote-harness.ts';
 
 const JOB = { type: 'test.job', args: [{ b: 1, a: 2 }] };
 const DROPS: Drop[] = ['before', 'after', 'cut'];
@@ -147,18 +147,19 @@ test('refusals keep what the server said', async () => {
   expect(log).toEqual([]);
 });
 
-test('a tenant is refused, not ignored', async () => {
+test.each(['*', 'a b', 'größe'])('the tenant %s is refused before anything is sent', async (tenant) => {
   const { client, sent } = remoteHarness();
-  const other = { tenant: 'other' };
+  const other = { tenant };
   for (const call of [
     () => client.jobs.enqueue(JOB, other),
     () => client.jobs.list({ limit: 1, filter: other }),
     () => client.jobs.claim({ queues: ['default'], ...other }),
     () => client.queues.list(other),
     () => client.events.read({ limit: 1, filter: other }),
+    () => take(client.events.follow({ filter: other, signal: new AbortController().signal }), 1),
     () => client.deadLetters.discardMany(other),
   ])
-    await expect(call()).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(call()).rejects.toMatchObject({ code: 'invalid_request', message: expect.stringMatching(/tenant/) });
   expect(sent).toEqual([]);
 });
 
