@@ -1,4 +1,12 @@
-import { type Clock, checkLogger, didYouMean, type EngineOptions, type Logger, WaybillError } from '@waybill/core';
+import {
+  type Clock,
+  checkLogger,
+  checkTenant,
+  didYouMean,
+  type EngineOptions,
+  type Logger,
+  WaybillError,
+} from '@waybill/core';
 
 export interface ConnectOptions {
   /** @defaultValue stderrLogger: warnings, errors and failed runs, one line each. `silentLogger` turns that off. */
@@ -14,6 +22,8 @@ export interface ConnectOptions {
   blobs?: string;
   /** Whether a DynamoDB table that does not exist is made. @defaultValue true */
   create?: boolean;
+  /** The tenant of calls that name none, of workers and of waits. @defaultValue '', the tenant without a name */
+  tenant?: string;
   /** Sent with every call to a server, e.g. `Authorization`. */
   headers?: Record<string, string>;
   /** How the engine behaves when it runs in this process. */
@@ -28,6 +38,7 @@ const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
   transport: true,
   blobs: true,
   create: true,
+  tenant: true,
   headers: true,
   engine: true,
 };
@@ -50,6 +61,7 @@ const RETENTION: Readonly<Record<keyof NonNullable<EngineSettings['retention']>,
 export function checkOptions(options: ConnectOptions): void {
   checkNames('connect()', options, OPTIONS);
   checkLogger(options.logger);
+  if (options.tenant !== undefined) checkTenant(options.tenant);
   if (options.engine !== undefined) checkEngine(options.engine);
 }
 

@@ -75,7 +75,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 }
 
 export function connectionTo(port: Waybill, options: ConnectOptions = {}): Connection {
-  const { logger = stderrLogger, clock = systemClock, blobs } = options;
+  const { logger = stderrLogger, clock = systemClock, blobs, tenant } = options;
   const workers = new Set<Worker>();
   const waits = new Waits(port, clock);
   const connection: Connection = {
@@ -105,12 +105,16 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}): Conne
     wait: async (job, given = {}) => {
       const id = typeof job === 'string' ? job : job?.id;
       if (typeof id !== 'string') throw invalidField('job', 'must be a job id, or what enqueue() has answered.');
-      return resultOf(await waits.untilFinished(id, given)) as never;
+      // What was enqueued for another tenant is waited for there.
+      const own = typeof job === 'string' ? undefined : job.job?.tenant;
+      const whose = own === undefined ? {} : { tenant: own };
+      return resultOf(await waits.untilFinished(id, { ...whose, ...given })) as never;
     },
     work: (tasks, { stopOn = [], ...given } = {}) => {
       const { jobs, events } = port;
       const room = blobs === undefined ? {} : { maxResultBytes: LARGEST_PAYLOAD };
-      const worker = new Worker({ clock, events, logger, ...room, ...given, jobs, tasks });
+      const whose = tenant === undefined ? {} : { tenant };
+      const worker = new Worker({ clock, events, logger, ...room, ...whose, ...given, jobs, tasks });
       workers.add(worker);
       const stop = () => {
         connection

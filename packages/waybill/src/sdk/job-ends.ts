@@ -19,7 +19,7 @@ export interface JobWatch {
 export class JobEnds {
   readonly #events: Events;
   readonly #clock: Clock;
-  readonly #tenant: string;
+  readonly #tenant: string | undefined;
   readonly #watched = new Map<string, Set<Watch>>();
   /** Behind this place every end is told; undefined: no stream is open. */
   #cursor: string | undefined;
@@ -28,7 +28,7 @@ export class JobEnds {
   #stream: AbortController | undefined;
   #isRunning = false;
 
-  constructor(events: Events, clock: Clock, tenant: string) {
+  constructor(events: Events, clock: Clock, tenant: string | undefined) {
     this.#events = events;
     this.#clock = clock;
     this.#tenant = tenant;
@@ -79,7 +79,8 @@ export class JobEnds {
     const ids = [...this.#watched.keys()];
     this.#asked = ids.length <= MOST_IDS ? new Set(ids) : undefined;
     const filter: Partial<EventFilter> = {
-      ...{ tenant: this.#tenant, types: [...TERMINAL_EVENT_TYPES] },
+      types: [...TERMINAL_EVENT_TYPES],
+      ...(this.#tenant !== undefined && { tenant: this.#tenant }),
       ...(this.#asked && { jobIds: ids }),
     };
     const onPlace = (cursor: string) => {

@@ -30,6 +30,9 @@ test.each<[unknown, string]>([
   [{ engine: { retention: { dedMs: 1 } } }, "Did you mean 'deadMs'?"],
   [{ engine: null }, "The option 'engine' must be an object, not null."],
   [{ loger: console }, "Did you mean 'logger'?"],
+  [{ tenant: '*' }, "'tenant' must name one tenant"],
+  [{ tenant: 'a b' }, "'tenant' must have at most 128 printable ASCII characters"],
+  [{ tenant: 5 }, "'tenant' must have at most 128 printable ASCII characters"],
   [null, 'The options of connect() must be an object, not null.'],
   ['fast', 'The options of connect() must be an object, not string.'],
 ])('D3: connect with %j is refused before a file is made', async (options, why) => {

@@ -1,4 +1,4 @@
-import { checkNodeVersion, engine, type Waybill } from '@waybill/core';
+import { checkNodeVersion, engine, inTenant, type Waybill } from '@waybill/core';
 import { readBlobs } from '../connect/open-blobs.ts';
 import { openStore } from '../connect/open-store.ts';
 import { readTransport } from '../connect/open-transport.ts';
@@ -42,9 +42,10 @@ export async function open(url: string, options: ConnectOptions): Promise<Waybil
     checkRemoteOptions(options);
     // Loaded only when named, like the stores.
     const { remote } = await import('@waybill/client/http');
-    return remote(address.url, options.headers ? { headers: options.headers } : {});
+    const { headers, tenant } = options;
+    return remote(address.url, { ...(headers && { headers }), ...(tenant !== undefined && { tenant }) });
   }
-  const { transport = 'poll', blobs } = options;
+  const { transport = 'poll', blobs, tenant = '' } = options;
   const start = await prepareEngine({ store: address, transport, blobs });
-  return start(options);
+  return inTenant(await start(options), tenant);
 }

@@ -2,38 +2,39 @@ import { type Clock, isFinished, type Job, lastError, type Waybill, WaybillError
 import { JobEnds } from './job-ends.ts';
 
 export interface WaitOptions {
+  /** Whose job it is. @defaultValue that of what `enqueue` has answered, else that of the connection */
+  tenant?: string;
   /** @defaultValue as long as it takes */
   timeoutMs?: number;
   signal?: AbortSignal;
 }
 
-/** All who wait by one connection. They share a stream of events, however many they are. */
+/** All who wait by one connection. They share a stream of events of their tenant, however many they are. */
 export class Waits {
   readonly #ports: Pick<Waybill, 'jobs' | 'events'>;
   readonly #clock: Clock;
-  readonly #ends: JobEnds;
+  readonly #ends = new Map<string | undefined, JobEnds>();
 
   constructor(ports: Pick<Waybill, 'jobs' | 'events'>, clock: Clock) {
     this.#ports = ports;
     this.#clock = clock;
-    this.#ends = new JobEnds(ports.events, clock, '');
   }
 
   /** The job once it has finished. Told by the event that ends it, or found when it is looked at. */
-  async untilFinished(id: string, { timeoutMs, signal }: WaitOptions): Promise<Job> {
-    const { jobs } = this.#ports;
+  async untilFinished(id: string, { timeoutMs, signal, tenant }: WaitOptions): Promise<Job> {
+    const get = () => this.#ports.jobs.get(id, tenant === undefined ? {} : { tenant });
     const stop = new Stop(this.#clock, timeoutMs, signal);
-    const watch = this.#ends.watch(id);
+    const watch = this.#endsOf(tenant).watch(id);
     try {
       await stop.before(watch.covered());
       while (!stop.isReached) {
         const told = watch.told();
-        const job = await jobs.get(id);
+        const job = await get();
         if (isFinished(job.state)) return job;
         await stop.before(told);
       }
       // Its end may have been told at the same moment.
-      const job = await jobs.get(id);
+      const job = await get();
       if (isFinished(job.state)) return job;
       if (!stop.isLate) throw signal?.reason;
       throw new WaybillError('timeout', `Job ${id} has not finished within ${timeoutMs} ms; it is ${job.state}.`, {
@@ -44,6 +45,13 @@ export class Waits {
       watch.leave();
       stop.leave();
     }
+  }
+
+  /** One without a tenant is that of the connection. */
+  #endsOf(tenant: string | undefined): JobEnds {
+    const known = this.#ends.get(tenant) ?? new JobEnds(this.#ports.events, this.#clock, tenant);
+    this.#ends.set(tenant, known);
+    return known;
   }
 }
 
