@@ -41,6 +41,8 @@ interface Spec<O extends Options> {
   isServer?: boolean;
   /** Whether it has to do with a store. @defaultValue true */
   usesStore?: boolean;
+  /** Whether its calls are about one tenant. @defaultValue where it uses a store and is no server */
+  takesTenant?: boolean;
   /** Answers the exit code where it is another than 0. */
   run(call: { args: string[]; values: Values<O> }, context: Context): Promise<number | undefined>;
 }
@@ -57,20 +59,25 @@ const STORE = {
   },
 } as const satisfies Options;
 
+const TENANT = {
+  tenant: { value: 'NAME', about: 'whose jobs and queues', default: 'WAYBILL_TENANT, the one without a name' },
+} as const satisfies Options;
+
 const JSON_OUTPUT = {
   json: { about: 'print JSON in the words of the HTTP interface' },
 } as const satisfies Options;
 
 /** Describes a command once: parsing, checks and help all come from this. */
 export function command<const O extends Options>(spec: Spec<O>): Command {
-  const { args = '', notes = '', isServer = false, usesStore = true } = spec;
+  const { args = '', notes = '', isServer = false, usesStore = true, takesTenant = usesStore && !isServer } = spec;
   const own: Options = spec.options ?? {};
-  const options: Options = { ...own, ...(usesStore && STORE), ...own, ...(!isServer && JSON_OUTPUT) };
-  const described = { ...spec, args, notes, isServer, usesStore, options };
+  const common = { ...(usesStore && STORE), ...(takesTenant && TENANT) };
+  const options: Options = { ...own, ...common, ...own, ...(!isServer && JSON_OUTPUT) };
+  const described = { ...spec, args, notes, isServer, usesStore, takesTenant, options };
   const run = async (line: readonly string[], io: Io): Promise<number> => {
     const { values, positionals } = parse(described, line);
     checkCount(described, positionals);
-    const context = new Context(io, values as { store?: string; json?: boolean });
+    const context = new Context(io, values as { store?: string; tenant?: string; json?: boolean });
     try {
       return (await spec.run({ args: positionals, values: values as Values<O> }, context)) ?? 0;
     } catch (error) {

@@ -16,13 +16,16 @@ export class Context {
   readonly style: Style;
   /** The address that was named, by flag or environment. */
   readonly namedStore: string | undefined;
+  /** Undefined: the one without a name. */
+  readonly tenant: string | undefined;
   #waybill: Promise<Waybill> | undefined;
 
-  constructor(io: Io, values: { store?: string; json?: boolean }) {
+  constructor(io: Io, values: { store?: string; tenant?: string; json?: boolean }) {
     this.io = io;
     this.isJson = values.json ?? false;
     this.style = styleFor(io);
     this.namedStore = values.store ?? (io.env['WAYBILL_STORE'] || undefined);
+    this.tenant = values.tenant ?? (io.env['WAYBILL_TENANT'] || undefined);
   }
 
   get store(): string {
@@ -40,8 +43,10 @@ export class Context {
     transport = transportIn(this.io.env),
     blobs = blobsIn(this.io.env),
     logger,
-  }: Partial<Omit<Opening, 'clock'>> = {}): Promise<Waybill> {
-    this.#waybill ??= openWaybill(this.store, { clock: this.clock, create, maintenance, transport, blobs, logger });
+  }: Partial<Omit<Opening, 'clock' | 'tenant'>> = {}): Promise<Waybill> {
+    const { clock, tenant } = this;
+    const opening = { clock, tenant, create, maintenance, transport, blobs, logger };
+    this.#waybill ??= openWaybill(this.store, opening);
     return this.#waybill;
   }
 

@@ -17,6 +17,7 @@ export function overview(commands: readonly Command[]): string {
     ...sections,
     `Environment\n${[
       ['WAYBILL_STORE', 'where jobs are kept, when no --store says so'],
+      ['WAYBILL_TENANT', 'whose jobs and queues, when no --tenant says so'],
       ['NO_COLOR', 'no colours, also at a terminal'],
     ]
       .map(([name, about]) => `  ${name!.padEnd(width)}  ${about}\n`)

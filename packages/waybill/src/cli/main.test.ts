@@ -56,6 +56,7 @@ test('--help lists every command', async () => {
 
     Environment
       WAYBILL_STORE                                  where jobs are kept, when no --store says so
+      WAYBILL_TENANT                                 whose jobs and queues, when no --tenant says so
       NO_COLOR                                       no colours, also at a terminal
 
     Exit codes
@@ -97,6 +98,7 @@ test('a group has help, and each command its own', async () => {
       --limit N       how many, 1 to 1000 [50]
       --cursor TEXT   go on where the page before ended
       --store URL     sqlite:FILE, postgres://.., dynamodb://.. or http(s)://HOST [WAYBILL_STORE, sqlite:./waybill.db]
+      --tenant NAME   whose jobs and queues [WAYBILL_TENANT, the one without a name]
       --json          print JSON in the words of the HTTP interface
       --help          show this
 

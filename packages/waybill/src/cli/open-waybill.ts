@@ -6,6 +6,7 @@ import { open } from '../sdk/open.ts';
 
 export interface Opening {
   clock: Clock;
+  tenant: string | undefined;
   /** Whether a file that does not exist is made. Where it is only asked about, making it would hide a mistyped path. */
   create: boolean;
   /** Whether this process also does upkeep; a command that ends at once leaves it to the servers. */
@@ -19,10 +20,10 @@ export interface Opening {
 /** A server over HTTP, or the engine itself on a store. */
 export async function openWaybill(
   address: string,
-  { clock, create, maintenance, transport, blobs, logger }: Opening,
+  { clock, tenant, create, maintenance, transport, blobs, logger }: Opening,
 ): Promise<Waybill> {
   const parsed = parseAddress(address);
-  const common = { clock, ...(logger !== undefined && { logger }) };
+  const common = { clock, ...(tenant !== undefined && { tenant }), ...(logger !== undefined && { logger }) };
   // The environment may name a transport and blobs for the servers of this machine; a remote server has its own.
   if (parsed.kind === 'remote') return open(address, common);
   const file = fileOf(parsed);

@@ -10,6 +10,7 @@ export const doctor = command({
   name: 'doctor',
   section: 'Care',
   summary: 'look for what could go wrong; exit 1 when something has',
+  takesTenant: false,
   options: { transport: TRANSPORT },
   run: async ({ values }, context) => {
     const transport = values.transport ?? transportIn(context.io.env);

@@ -38,7 +38,7 @@ async function eventsOf({ events }: Waybill, job: Job): Promise<LoggedEvent[]> {
   const found: LoggedEvent[] = [];
   let after: string | undefined;
   for (;;) {
-    const filter = { tenant: '', jobIds: [job.id] };
+    const filter = { jobIds: [job.id] };
     const page = await events.read({ filter, limit: PAGE, ...(after !== undefined && { after }) });
     found.push(...page.events);
     if (page.atEnd || (isFinished(job.state) && found.some((event) => isEndOf(job, event)))) return found;

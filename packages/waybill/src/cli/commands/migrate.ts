@@ -8,6 +8,7 @@ export const migrate = command({
   name: 'migrate',
   section: 'Care',
   summary: 'bring the schema of a store up to date, or make a new store',
+  takesTenant: false,
   notes: 'Every server does the same when it opens the store; this is for doing it beforehand.',
   run: async (_, context) => {
     const address = parseAddress(context.store);

@@ -30,7 +30,6 @@ export const tail = command({
     const types = names && EVENT_TYPES.filter((one) => names.includes(one.replace('job.', '')));
     const jobTypes = type === undefined ? undefined : new Set(readList('--type', type));
     const filter = {
-      tenant: '',
       ...(queue !== undefined && { queues: readList('--queue', queue) }),
       ...(job !== undefined && { jobIds: readList('--job', job) }),
       ...(types && { types }),

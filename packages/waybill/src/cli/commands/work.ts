@@ -12,6 +12,7 @@ export const work = command({
   summary: 'run a worker on the tasks that an ES module exports',
   args: 'MODULE',
   isServer: true,
+  takesTenant: true,
   options: {
     queues: { value: 'NAMES', about: 'in order: a job of an earlier queue goes first', default: 'those of the tasks' },
     concurrency: { value: 'N', about: 'handlers at a time', default: '10' },
@@ -48,7 +49,11 @@ jobs and lets running ones finish; a second one does not wait.`,
         ...(transport !== undefined && { transport }),
         ...(blobs !== undefined && { blobs }),
       }),
-      { logger, ...(blobs !== undefined && { blobs }) },
+      {
+        logger,
+        ...(blobs !== undefined && { blobs }),
+        ...(context.tenant !== undefined && { tenant: context.tenant }),
+      },
     );
     const worker = waybill.work(tasks, options);
     context.io.stdout.write(`waybill works on ${tasks.map(({ name }) => name).join(', ')} as ${worker.id}\n`);
