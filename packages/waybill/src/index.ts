@@ -17,5 +17,14 @@ export type { WaitOptions } from './sdk/wait.ts';
 
 // The engine underneath.
 
-export { engine, type Logger, silentLogger, stderrLogger, WaybillError } from '@waybill/core';
+export {
+  engine,
+  type Logger,
+  type Principal,
+  type Scope,
+  scoped,
+  silentLogger,
+  stderrLogger,
+  WaybillError,
+} from '@waybill/core';
 export { openStore } from './connect/open-store.ts';
