@@ -24,7 +24,7 @@ interface Case {
 }
 
 type Verb = (...args: never[]) => unknown;
-type Groups = { [G in keyof Waybill as Waybill[G] extends Verb ? never : G]: Required<Waybill[G]> };
+type Groups = { [G in keyof Waybill as Waybill[G] extends Verb ? never : G]-?: Required<NonNullable<Waybill[G]>> };
 
 /** The whole port, optional methods and the group inside of a group included. */
 interface Port extends Omit<Groups, 'deadLetters'> {
@@ -204,6 +204,27 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
     set: about('admin', ({ limits }, _, at) => limits.set('api', rule, at), A, {
       ...{ stranger: () => ({ tenant: 'b' }), narrowed: FORBIDDEN },
     }),
+  },
+  records: {
+    get: about('admin', ({ records }, _, at) => records!.get('note', 'n1', at), A, { narrowed: FORBIDDEN }),
+    list: about(
+      'admin',
+      ({ records }, _, at) => records!.list({ ...at, kind: 'note', limit: 9 }),
+      () => ({ items: [{ id: 'n1' }] }),
+      { stranger: () => ({ items: [] }), narrowed: FORBIDDEN },
+    ),
+    put: about(
+      'admin',
+      ({ records }, _, at) => records!.put({ kind: 'note', id: 'n2', value: {}, expected: 0 }, at),
+      A,
+      { stranger: () => ({ tenant: 'b' }), narrowed: FORBIDDEN },
+    ),
+    remove: about(
+      'admin',
+      async ({ records }, _, at) => (await records!.remove('note', 'n1', at)) ?? null,
+      () => null,
+      { narrowed: FORBIDDEN },
+    ),
   },
   crons: {
     put: about('admin', ({ crons }, _, at) => crons.put(cron, at), A, {

@@ -9,6 +9,7 @@ import { scopedJobs } from './jobs.ts';
 import { Judge } from './judge.ts';
 import { contentOf, type Principal } from './principal.ts';
 import { scopedLimits, scopedQueues, scopedWorkers } from './queues.ts';
+import { scopedRecords } from './records.ts';
 import { scopedWorkflows } from './workflows.ts';
 
 /** Principals whose ports are kept for one engine; another one costs a few dozen closures. */
@@ -51,6 +52,7 @@ function portFor(waybill: Waybill, caller: Caller): Waybill {
     workflows: scopedWorkflows(waybill, caller),
     workers: scopedWorkers(waybill, caller),
     events: scopedEvents(waybill, caller),
+    ...scopedRecords(waybill, caller),
     health: async () => {
       caller.need('read');
       return healthFor(await waybill.health(), caller);

@@ -77,7 +77,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 export function connectionTo(port: Waybill, options: ConnectOptions = {}): Connection {
   const { logger = stderrLogger, clock = systemClock, blobs, tenant } = options;
   const workers = new Set<Worker>();
-  const waits = new Waits(port, clock);
+  const waits = new Waits(port, clock, tenant);
   const connection: Connection = {
     jobs: port.jobs,
     deadLetters: port.deadLetters,
@@ -87,6 +87,7 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}): Conne
     workflows: port.workflows,
     workers: port.workers,
     events: port.events,
+    ...(port.records && { records: port.records }),
     health: () => port.health(),
 
     enqueue: async (task, ...[input, given = {}]) => {

@@ -13,15 +13,19 @@ export interface WaitOptions {
 export class Waits {
   readonly #ports: Pick<Waybill, 'jobs' | 'events'>;
   readonly #clock: Clock;
+  readonly #home: string;
   readonly #ends = new Map<string | undefined, JobEnds>();
 
-  constructor(ports: Pick<Waybill, 'jobs' | 'events'>, clock: Clock) {
+  /** `home`: the tenant of the connection. */
+  constructor(ports: Pick<Waybill, 'jobs' | 'events'>, clock: Clock, home = '') {
     this.#ports = ports;
     this.#clock = clock;
+    this.#home = home;
   }
 
   /** The job once it has finished. Told by the event that ends it, or found when it is looked at. */
-  async untilFinished(id: string, { timeoutMs, signal, tenant }: WaitOptions): Promise<Job> {
+  async untilFinished(id: string, { timeoutMs, signal, ...given }: WaitOptions): Promise<Job> {
+    const tenant = given.tenant === this.#home ? undefined : given.tenant;
     const get = () => this.#ports.jobs.get(id, tenant === undefined ? {} : { tenant });
     const stop = new Stop(this.#clock, timeoutMs, signal);
     const watch = this.#endsOf(tenant).watch(id);

@@ -58,6 +58,7 @@ export async function makeWorld(): Promise<World> {
   const job = await put('mine', 'a');
   const { job: pending } = await jobs.enqueue({ ...request(), options: { queue: 'mine', pending: true } }, at);
   await crons.put({ name: 'nightly', expression: '@daily', job_template: request() }, at);
+  await waybill.records!.put({ kind: 'note', id: 'n1', value: { text: 'mine' }, expected: 0 }, at);
   await limits.set('api', { concurrency: 1, rate: null }, at);
   const { id: flow } = await workflows.create({ nodes: [node('one'), node('two', 'mine', 'one')] }, at);
   const [foreign, other] = [await put('mine', 'b'), await put('other', 'a')];
@@ -67,7 +68,8 @@ export async function makeWorld(): Promise<World> {
     const queues = (await waybill.queues.list(at)).filter(({ name }) => name === 'mine');
     const flows = (await workflows.list({ ...at, limit: 100 })).items;
     const reports = await Promise.all(items.map(({ id }) => jobs.progress(id, at)));
-    return JSON.stringify([items, queues, flows, reports, await crons.list(at), await limits.get('api', at)]);
+    const notes = await waybill.records!.list({ ...at, kind: 'note', limit: 100 });
+    return JSON.stringify([items, queues, flows, reports, notes, await crons.list(at), await limits.get('api', at)]);
   };
   return { waybill, job, pending, lease, dead, flow, foreign, other, stored };
 }
