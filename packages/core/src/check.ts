@@ -1,3 +1,4 @@
+import { didYouMean } from './closest.ts';
 import { parseDuration } from './duration.ts';
 import { invalidField, WaybillError } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -66,6 +67,13 @@ export class Fields {
 
   name(key: string): string {
     return this.#path === '' ? key : `${this.#path}.${key}`;
+  }
+
+  /** Whoever misspells a field learns of it. */
+  refuseUnknown(known: readonly string[]): void {
+    const unknown = Object.keys(this.#object).find((name) => !known.includes(name));
+    if (unknown === undefined) return;
+    throw invalidField(unknown.slice(0, 100), `is not known here.${didYouMean(unknown, known)}`, { allowed: known });
   }
 
   has(key: string): boolean {

@@ -15,6 +15,8 @@ import { rateLimitRoutes } from './ojs/rate-limits.ts';
 import { systemRoutes } from './ojs/system.ts';
 import { workerRoutes } from './ojs/workers.ts';
 import { workflowRoutes } from './ojs/workflows.ts';
+import { RECORD_KINDS } from './records/kinds.ts';
+import { recordRoutes } from './records/record-routes.ts';
 
 export interface AppOptions {
   waybill: Waybill;
@@ -69,6 +71,7 @@ export function createApp(options: AppOptions): App {
   queueRoutes(app, surface);
   rateLimitRoutes(app, surface);
   eventRoutes(app, surface);
+  for (const kind of RECORD_KINDS) recordRoutes(app, surface, kind);
   app.notFound(onUnknown(app));
   return app;
 }

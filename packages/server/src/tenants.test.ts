@@ -1,5 +1,7 @@
 import type { Lease, Waybill } from '@waybill/core';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { RECORD_KINDS } from './records/kinds.ts';
+import type { RecordKind } from './records/record-kind.ts';
 import { type Harness, harness, MEDIA_TYPE } from './testing/harness.ts';
 
 const SECRET = 'the-secret-of-a';
@@ -92,12 +94,25 @@ const ROUTES: Record<string, Route> = {
   'GET /ojs/v1/rate-limits/:key': seen('/ojs/v1/rate-limits/api', 404),
   'PUT /ojs/v1/rate-limits/:key': seen('/ojs/v1/rate-limits/api', 200, RULE),
   'GET /ojs/v1/events': seen('/ojs/v1/events', 200),
+  ...Object.assign({}, ...RECORD_KINDS.map(routesOf)),
 };
+
+/** All kinds of records have the same routes. */
+function routesOf({ plural, example }: RecordKind): Record<string, Route> {
+  const path = `/waybill/v1/${plural}`;
+  const one = `${path}/of-a`;
+  return {
+    [`GET ${path}`]: seen(path, 200),
+    [`GET ${path}/:id`]: seen(one, 404),
+    [`PUT ${path}/:id`]: seen(one, 201, example),
+    [`DELETE ${path}/:id`]: seen(one, 404),
+  };
+}
 
 /** Whether the server is well is asked without a tenant. */
 const OPEN = ['/ojs/manifest', '/ojs/v1/health', '/health', '/ready'];
 
-async function makeWorld({ jobs, crons, workflows }: Waybill): Promise<World> {
+async function makeWorld({ jobs, crons, workflows, records }: Waybill): Promise<World> {
   const at = { tenant: 'a' };
   const claimed = async () => {
     await jobs.enqueue(JOB, at);
@@ -113,16 +128,27 @@ async function makeWorld({ jobs, crons, workflows }: Waybill): Promise<World> {
   const { job: pending } = await jobs.enqueue({ ...JOB, options: { pending: true } }, at);
   await crons.put({ ...CRON, description: SECRET }, at);
   const flow = await workflows.create({ type: 'chain', name: SECRET, steps: [JOB] }, at);
+  for (const { kind, example } of RECORD_KINDS)
+    await records!.put({ kind, id: 'of-a', value: { ...example, secret: SECRET }, expected: 0 }, at);
   return { job: job.id, pending: pending.id, dead: doomed.id, flow: flow.id, lease };
 }
 
 /** All that is stored for a tenant, but for when its workers were last seen. */
-async function storedFor({ jobs, crons, queues, workflows, workers, events, limits }: Waybill, tenant: string) {
+async function storedFor(waybill: Waybill, tenant: string) {
+  const { jobs, crons, queues, workflows, workers, events, limits, records } = waybill;
   const { items } = await jobs.list({ filter: { tenant }, limit: 1_000 });
   const log = (await events.read({ filter: { tenant }, limit: 1_000 })).events;
   const flows = (await workflows.list({ tenant, limit: 1_000 })).items;
   const lists = [await crons.list({ tenant }), await queues.list({ tenant }), await workers.list({ tenant })];
-  return JSON.stringify([items, log, flows, lists, await limits.get('api', { tenant }).catch(() => null)]);
+  const own = RECORD_KINDS.map(({ kind }) => records!.list({ tenant, kind, limit: 1_000 }));
+  return JSON.stringify([
+    items,
+    log,
+    flows,
+    lists,
+    await Promise.all(own),
+    await limits.get('api', { tenant }).catch(() => null),
+  ]);
 }
 
 const send = ({ app }: Harness, key: string, { path, body }: Asked, tenant: string) =>

@@ -5,6 +5,7 @@ import {
   type EventFilter,
   type EventPage,
   type Events,
+  type EventType,
   invalidField,
   isJobId,
 } from '@waybill/core';
@@ -12,10 +13,13 @@ import { answer } from '../http/answer.ts';
 import type { App, Ctx } from '../http/env.ts';
 import { portOf } from '../http/port.ts';
 import { Query } from '../http/query.ts';
+import { RECORD_KINDS } from '../records/kinds.ts';
 import { streamEvents } from '../stream/sse.ts';
 import type { Surface } from '../surface.ts';
 
 const PARAMETERS = ['types', 'queues', 'job_id', 'after', 'from', 'limit'] as const;
+/** Of the engine, and of the kinds of records that have routes here. */
+const TYPES: readonly EventType[] = [...EVENT_TYPES, ...RECORD_KINDS.flatMap(({ events }) => events)];
 const DEFAULT_LIMIT = 100;
 /** Slices of the log that one poll looks through for a first event that the filter lets pass. */
 const MAX_SLICES = 50;
@@ -65,7 +69,7 @@ async function poll(log: Events, reading: Reading, limit: number): Promise<Event
 }
 
 function filterOf(query: Query): Partial<EventFilter> {
-  const types = query.listOf('types', EVENT_TYPES);
+  const types = query.listOf('types', TYPES);
   const queues = query.list('queues')?.map((queue) => checkQueue(queue, 'queues'));
   const jobIds = query.list('job_id');
   if (jobIds?.some((id) => !isJobId(id))) throw invalidField('job_id', 'must be a UUIDv7 in lower case.');

@@ -9,6 +9,7 @@ import {
   WORKFLOW_STATES,
 } from '@waybill/core';
 import { expect, test } from 'vitest';
+import { RECORD_KINDS } from '../records/kinds.ts';
 import { harness } from '../testing/harness.ts';
 import { openapi, operations, pathItems, resolve } from '../testing/openapi.ts';
 
@@ -53,7 +54,7 @@ test('every reference leads somewhere', () => {
 test('the closed sets are those of the engine', () => {
   const enumOf = (name: string) => resolve<{ enum: string[] }>(`schemas.json#/${name}`).enum;
   expect(enumOf('State')).toEqual([...JOB_STATES]);
-  expect(enumOf('EventType')).toEqual([...EVENT_TYPES]);
+  expect(enumOf('EventType')).toEqual([...EVENT_TYPES, ...RECORD_KINDS.flatMap(({ events }) => events)]);
   expect(enumOf('Directive')).toEqual([...WORKER_DIRECTIVES]);
   const setAt = (ref: string) => resolve<{ enum: string[] }>(ref).enum;
   expect(setAt('workflows.json#/schemas/State')).toEqual([...WORKFLOW_STATES]);

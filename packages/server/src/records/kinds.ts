@@ -1,0 +1,4 @@
+import type { RecordKind } from './record-kind.ts';
+
+/** Every kind of record that has routes. */
+export const RECORD_KINDS: readonly RecordKind[] = [];
