@@ -29,8 +29,8 @@ export interface Harness {
   log: LoggedLine[];
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  put(path: string, body?: unknown): Promise<Answer>;
-  delete(path: string): Promise<Answer>;
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  delete(path: string, headers?: Record<string, string>): Promise<Answer>;
   /** Sends the body as it is. */
   raw(method: string, path: string, init?: RequestInit & { duplex?: 'half' }): Promise<Answer>;
   /** Enqueues a job on the queue `default` and answers it as the API shows it. */
@@ -82,7 +82,7 @@ export function harness({
     post,
     get: (path, headers = {}) => raw('GET', path, { headers }),
     put: send('PUT'),
-    delete: (path) => raw('DELETE', path),
+    delete: (path, headers = {}) => raw('DELETE', path, { headers }),
     enqueued: async (jobOptions = {}) => {
       const { status, body } = await post('/ojs/v1/jobs', { type: 'test.job', args: [1], options: jobOptions });
       expect(status).toBe(201);
