@@ -1,4 +1,5 @@
+import { incidents } from './incidents.ts';
 import type { RecordKind } from './record-kind.ts';
 
 /** Every kind of record that has routes. */
-export const RECORD_KINDS: readonly RecordKind[] = [];
+export const RECORD_KINDS: readonly RecordKind[] = [incidents];
