@@ -1,3 +1,4 @@
+import { inTenant } from './access/scoped.ts';
 import { OffloadedStore } from './blobs/offloaded-store.ts';
 import { lackError } from './blobs/payloads.ts';
 import { BlobSweep } from './blobs/sweep-blobs.ts';
@@ -109,7 +110,7 @@ export function engine(options: EngineOptions): Waybill {
     await store.close();
   }
 
-  return {
+  const port: Waybill = {
     jobs: {
       enqueue: enqueuer.enqueue,
       enqueueMany: enqueuer.enqueueMany,
@@ -179,7 +180,7 @@ export function engine(options: EngineOptions): Waybill {
       follow: (query) => {
         const signal = AbortSignal.any([query.signal, closing.signal]);
         const open = async (event: LoggedEvent) => (payloads ? payloads.openEvent(event) : event);
-        return follow({ log: store.events, tailer, clock, open }, { ...query, signal });
+        return follow({ log: asked.store.events, tailer, clock, open }, { ...query, signal });
       },
     },
     records: records({ store, onTold: () => followUp.reported() }),
@@ -189,4 +190,6 @@ export function engine(options: EngineOptions): Waybill {
       return closed;
     },
   };
+  // Every name of a tenant that comes in is checked there, and nowhere else.
+  return inTenant(port, '');
 }

@@ -125,9 +125,9 @@ const SCENES: Record<string, Scene> = {
   'a fact about no change': {
     text: '"#ev"',
     prepare: insertAll,
-    act: (store) => store.events.tell([aFact('incident.noted', 'i')]),
+    act: (store) => store.events.tell([aFact('key.noted', 'i')]),
     repeats: true,
-    tells: ['incident.noted 1', 'incident.noted 2'],
+    tells: ['key.noted 1', 'key.noted 2'],
   },
   'the tick of a cron': {
     text: 'TransactWriteItems',

@@ -117,7 +117,7 @@ describe.skipIf(!canRun)('what DynamoDB tells of subjects (skipped: needs Java 1
     const workers = await Promise.all([another(), another(), another()]);
     const act = async ({ store: own }: { store: Store }) => {
       for (let turn = 0; turn < 4; turn++) {
-        await own.events.tell([aFact('incident.noted', 'a'), aFact('incident.noted', 'b'), aFact('cron.skipped', 'c')]);
+        await own.events.tell([aFact('key.noted', 'a'), aFact('key.noted', 'b'), aFact('cron.skipped', 'c')]);
         await pause(own, turn % 2 === 0);
         await own.workers.beat({ tenant: '', id: 'w', activeJobs: 0, now: 0, told: aFact('worker.started', 'w') });
       }
@@ -128,7 +128,7 @@ describe.skipIf(!canRun)('what DynamoDB tells of subjects (skipped: needs Java 1
     // A place in the log whose number got lost on its way is open until readers close it.
     const facts = (await settled(store, clock)).map(({ type }) => type);
     const told = (type: string) => facts.filter((one) => one === type).length;
-    expect([told('incident.noted'), told('cron.skipped'), told('worker.started')]).toEqual([24, 12, 1]);
+    expect([told('key.noted'), told('cron.skipped'), told('worker.started')]).toEqual([24, 12, 1]);
     expect([told('cron.triggered'), told('job.enqueued')]).toEqual([1, 1]);
     // Every change of the queue was told: they take turns.
     const ofQueue = facts.filter((type) => type.startsWith('queue.'));
@@ -182,9 +182,7 @@ describe.skipIf(!canRun)('what DynamoDB tells of subjects (skipped: needs Java 1
 
   it('many facts are told in the order given', async () => {
     const { store } = await open();
-    const facts = Array.from({ length: 60 }, (_, index) =>
-      aFact('incident.noted', index % 3 === 0 ? 'a' : `i-${index}`),
-    );
+    const facts = Array.from({ length: 60 }, (_, index) => aFact('key.noted', index % 3 === 0 ? 'a' : `i-${index}`));
     await store.events.tell(facts);
     const events = await checkLog(store);
     expect(events.map(({ subject }) => subject)).toEqual(facts.map(({ subject }) => subject));

@@ -65,7 +65,7 @@ describe.skipIf(!canRun)('a function at the stream of the table (skipped: needs 
     await queues.pause('mails');
     await queues.resume('mails');
     await work(1);
-    await store.events.tell([{ type: 'incident.opened', tenant: 'acme', subject: 'i-1', at: clock.now(), data: {} }]);
+    await store.events.tell([{ type: 'key.opened', tenant: 'acme', subject: 'i-1', at: clock.now(), data: {} }]);
     expect(await handler({ Records: await stream.read() })).toEqual({ batchItemFailures: [] });
     expect(told.flat()).toEqual(await logged());
     const namesOf = ({ type, subject, queue, sequence }: LoggedEvent) => `${type} ${subject ?? queue} ${sequence}`;
@@ -75,7 +75,7 @@ describe.skipIf(!canRun)('a function at the stream of the table (skipped: needs 
       'job.enqueued mails 1',
       'job.started mails 2',
       'job.completed mails 3',
-      'incident.opened i-1 1',
+      'key.opened i-1 1',
     ]);
   });
 

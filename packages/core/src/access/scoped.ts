@@ -34,9 +34,8 @@ export function scoped(waybill: Waybill, principal: Principal): Waybill {
   return port;
 }
 
-/** The whole port, with another tenant than the empty one where a call names none. Closing it closes what is beneath. */
+/** The whole port, with this tenant where a call names none. Names of tenants are checked; closing it closes what is beneath. */
 export function inTenant(waybill: Waybill, tenant: string): Waybill {
-  if (tenant === '') return waybill;
   const operator = { id: '', tenant: ALL_TENANTS, scopes: ['admin'] } as const;
   return { ...portFor(waybill, new Caller(operator, tenant)), close: () => waybill.close() };
 }

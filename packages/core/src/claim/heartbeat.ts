@@ -59,7 +59,7 @@ export class Heartbeats {
     const extended = answers.flatMap((answer, index) =>
       answer.status === 'extended' ? [{ id: runs[index]!.id, leaseUntil: answer.leaseUntil }] : [],
     );
-    if (extended.length > 0) this.#parts.followUp.reported();
+    this.#parts.followUp.reported();
     const alive = new Set(extended.map(({ id }) => id));
     return { directive, extended, lost: jobs.map(({ id }) => id).filter((id) => !alive.has(id)), now };
   }

@@ -1,4 +1,5 @@
 import { WaybillError } from '../errors.ts';
+import type { Told } from '../events/subject-event.ts';
 import { queueKept, queueLimited, queuePaused } from '../events/told.ts';
 import type { Transition } from '../job/evolve.ts';
 import type { Job } from '../job/job.ts';
@@ -185,6 +186,12 @@ export class Writer {
     const info = await this.#store.queues.setKeep(tenant, queue, keep, told);
     this.#followUp.reported();
     return info;
+  }
+
+  /** Facts that are about no change. */
+  async tell(told: readonly Told[]): Promise<void> {
+    await this.#store.events.tell(told);
+    this.#followUp.reported();
   }
 
   async idle(): Promise<void> {

@@ -1,4 +1,3 @@
-import { checkTenant } from '../access/tenant.ts';
 import { Fields, isObject } from '../check.ts';
 import { checkPlain } from '../enqueue/envelope.ts';
 import { invalidField, WaybillError } from '../errors.ts';
@@ -30,7 +29,7 @@ export function crons(store: Store, onChanged: (nextAt: number | null) => void):
   return {
     put: async (request, { tenant = '' } = {}) => {
       const now = store.clock.now();
-      const cron = checkCron(request, checkTenant(tenant), now);
+      const cron = checkCron(request, tenant, now);
       const before = await store.crons.get(tenant, cron.name);
       return put({ ...cron, version: (before?.version ?? 0) + 1 }, 'registered');
     },

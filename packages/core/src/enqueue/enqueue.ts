@@ -1,4 +1,3 @@
-import { checkTenant } from '../access/tenant.ts';
 import { Fields } from '../check.ts';
 import type { Clock } from '../clock.ts';
 import type { Writer } from '../commit/writer.ts';
@@ -124,7 +123,7 @@ function at<T>(index: number | null, check: () => T): T {
   }
 }
 
-const tenantOf = ({ tenant = '' }: EnqueueContext): string => checkTenant(tenant);
+const tenantOf = ({ tenant = '' }: EnqueueContext): string => tenant;
 
 function checkKey({ idempotencyKey }: EnqueueContext): string | null {
   if (idempotencyKey === undefined) return null;

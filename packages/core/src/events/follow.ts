@@ -11,10 +11,11 @@ const PAGE = 500;
 const PATIENCE_MS = 250;
 
 interface FollowParts {
+  /** As it is stored. */
   log: EventLog;
   tailer: Tailer;
   clock: Clock;
-  /** Gets what is kept outside of the log. */
+  /** Gets what is kept outside of the log, for those who get the event. */
   open(event: LoggedEvent): Promise<LoggedEvent>;
 }
 
@@ -39,7 +40,7 @@ export async function* follow(parts: FollowParts, query: FollowQuery): AsyncGene
       for (; !read.done; read = await history.next()) {
         if (signal.aborted) return;
         after = read.value.cursor;
-        yield read.value;
+        yield await open(read.value);
       }
       after = read.value.cursor;
       if (!read.value.isThere) {

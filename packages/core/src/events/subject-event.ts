@@ -22,6 +22,7 @@ export const SUBJECT_EVENT_TYPES = [
   'worker.quiet',
   'worker.terminating',
   'worker.resumed',
+  'maintenance.failed',
 ] as const;
 
 /**
@@ -31,8 +32,8 @@ export const SUBJECT_EVENT_TYPES = [
 // biome-ignore lint/suspicious/noEmptyInterface: it is filled from outside
 export interface RecordEvents {}
 
-/** `key` and `maintenance` are kept for what is to come. */
-export type RecordEventType = keyof RecordEvents | `${'key' | 'incident' | 'maintenance'}.${string}`;
+/** `key` is kept for what is to come. */
+export type RecordEventType = keyof RecordEvents | `key.${string}`;
 
 export type SubjectEventType = (typeof SUBJECT_EVENT_TYPES)[number] | RecordEventType;
 

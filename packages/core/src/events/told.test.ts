@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { WaybillError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { type TestEngine, testEngine } from '../testing/test-engine.ts';
 import type { LoggedEvent } from './job-event.ts';
@@ -163,6 +164,7 @@ const CASES: Record<Type, Case> = {
   },
   'worker.quiet': { run: (made) => directed(made, 'quiet') },
   'worker.terminating': { run: (made) => directed(made, 'terminate') },
+  'maintenance.failed': { run: failTwice },
   'worker.resumed': {
     run: async (made) => {
       await directed(made, 'quiet');
@@ -170,6 +172,22 @@ const CASES: Record<Type, Case> = {
     },
   },
 };
+
+async function failTwice(made: TestEngine) {
+  await made.waybill.crons.put({ ...CRON, overlap_policy: 'cancel_previous' });
+  // The job of the tick before cannot be looked at.
+  await made.clock.advance(MINUTE);
+  const get = made.store.get;
+  made.store.get = async () => {
+    throw new WaybillError('internal', 'no');
+  };
+  await made.clock.advance(MINUTE);
+  await made.clock.advance(2_000);
+  made.store.get = get;
+  const next_try_at = new Date(made.clock.now() - 1_000 + 2_000).toISOString();
+  const facts = { kind: 'cron', id: 'tick', reason: 'no', failures: 2, next_try_at };
+  return { subject: 'cron:tick', data: facts };
+}
 
 async function directed({ waybill }: TestEngine, directive: 'quiet' | 'terminate' | 'running') {
   await waybill.jobs.heartbeat({ workerId: 'w', jobs: [] });

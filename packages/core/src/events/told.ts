@@ -2,6 +2,7 @@ import type { Job } from '../job/job.ts';
 import { lastError } from '../job/job.ts';
 import type { JsonObject } from '../json.ts';
 import type { LimitRule } from '../limits/limit.ts';
+import type { FailingItem } from '../maintenance/failing-items.ts';
 import type { CronRecord } from '../store/crons.ts';
 import type { QueueKeep } from '../store/queues.ts';
 import type { WorkerDirective } from '../store/workers.ts';
@@ -135,6 +136,17 @@ const endOf = (workflow: WorkflowRecord, at: number): JsonObject => ({
 
 export const workerStarted = (id: string, activeJobs: number, who: Telling): Told =>
   told('worker.started', id, who, { worker_id: id, active_jobs: activeJobs });
+
+/** Something that the sweep looks after and cannot deal with. Jobs whose rows can take a note tell of it themselves. */
+export const maintenanceFailed = ({ kind, tenant, id, reason, failures, nextTryAt }: FailingItem, at: number): Told =>
+  told(
+    'maintenance.failed',
+    `${kind}:${id}`,
+    { tenant, at },
+    {
+      ...{ kind, id, reason, failures, next_try_at: new Date(nextTryAt).toISOString() },
+    },
+  );
 
 const DIRECTED = { running: 'worker.resumed', quiet: 'worker.quiet', terminate: 'worker.terminating' } as const;
 

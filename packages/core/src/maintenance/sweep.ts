@@ -3,6 +3,7 @@ import { changeOf, seen } from '../commit/row-change.ts';
 import type { Writer } from '../commit/writer.ts';
 import { fire, type MakeTick } from '../cron/fire.ts';
 import { WaybillError } from '../errors.ts';
+import { maintenanceFailed } from '../events/told.ts';
 import type { Job } from '../job/job.ts';
 import { transition } from '../job/transition.ts';
 import type { Change } from '../store/apply.ts';
@@ -10,7 +11,7 @@ import type { CronRecord } from '../store/crons.ts';
 import type { Store } from '../store/store.ts';
 import { advance } from '../workflow/advance.ts';
 import type { MakeJob } from '../workflow/end.ts';
-import type { FailingItems, Item } from './failing-items.ts';
+import type { FailingItem, FailingItems, Item } from './failing-items.ts';
 import type { JumpWatch } from './jump-watch.ts';
 import { StoreCheck } from './store-check.ts';
 
@@ -66,7 +67,9 @@ export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<Sw
   jumps.look();
   const answer = await writer.due({ now, limit: SWEEP_BATCH + jumps.held + failing.size });
   failing.forget([...answer.jobs.map(itemOf), ...answer.crons.map(cronItem), ...answer.unreadable]);
-  for (const { cause, ...item } of answer.unreadable) if (!failing.holds(item)) failing.failed(item, unreadable(cause));
+  for (const { cause, ...item } of answer.unreadable) {
+    if (!failing.holds(item)) await tell(sweep, failing.failed(item, unreadable(cause)));
+  }
   const inTime = answer.jobs.filter((job) => !jumps.holds(job));
   jumps.held = answer.jobs.length - inTime.length;
   const ready = inTime.filter((job) => !failing.holds(itemOf(job)));
@@ -179,15 +182,26 @@ async function tickAll(sweep: Sweep, jobs: readonly Job[], now: number): Promise
  * Where the row takes the note, other servers leave it alone too, and its events tell why nothing happens. Not at the
  * first failure: a connection that broke once is no fault of the row.
  */
-async function putOff({ store, writer, failing, failures: all }: Sweep): Promise<void> {
+async function putOff(sweep: Sweep): Promise<void> {
+  const { store, writer, failing, failures: all } = sweep;
   for (const { item, error, job } of all) {
-    const { nextTryAt: until, reason, failures } = failing.failed(item, error);
-    if (failures === 1 || !job) continue;
+    const failed = failing.failed(item, error);
+    const { nextTryAt: until, reason, failures } = failed;
+    if (failures === 1) continue;
+    if (!job) {
+      await tell(sweep, failed);
+      continue;
+    }
     const after = transition(job, { do: 'put_off', until, reason }, store.clock.now());
     // A row that takes no note is held back by `failing` alone.
     const isNoted = after !== null && (await writer.putOff(changeOf(job, seen(job), after)).catch(() => false));
     if (isNoted) failing.noted(item);
   }
+}
+
+/** What has no row that could take a note is told by itself. */
+async function tell({ store, writer }: Sweep, failed: FailingItem): Promise<void> {
+  if (failed.failures > 1) await writer.tell([maintenanceFailed(failed, store.clock.now())]).catch(() => {});
 }
 
 const isShared =

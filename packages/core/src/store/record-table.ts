@@ -106,11 +106,14 @@ export function recordStore(table: RecordTable, clock: Clock): RecordStore {
 
 const keyOf = ({ tenant, kind, id }: RecordKey): RecordKey => ({ tenant, kind, id });
 
-const KIND = /^[a-z][a-z0-9]*([._-][a-z0-9]+)*$/;
+const KIND = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
+/** These have tables and events of their own. */
+const TAKEN = ['job', 'queue', 'cron', 'workflow', 'worker'];
 const MAX_KIND = 64;
 const MAX_LIMIT = 1000;
 
 function checkKind(kind: string): void {
+  if (TAKEN.includes(kind)) throw invalidField('kind', `must not be '${kind}', which is no kind of record.`);
   if (kind.length <= MAX_KIND && KIND.test(kind)) return;
   throw invalidField(
     'kind',

@@ -13,7 +13,7 @@ export const MAX_RECORD_BYTES = 256 * 1024;
 
 export interface RecordKey {
   tenant: string;
-  /** What it is about, such as `api-key`: lower-case letters and digits, words joined by `-`, `_` or `.`. */
+  /** What it is about, such as `api-key`: lower-case letters and digits, words joined by `-` or `_`. */
   kind: string;
   /** Printable text of at most 512 bytes. */
   id: string;

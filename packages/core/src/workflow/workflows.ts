@@ -1,4 +1,3 @@
-import { checkTenant } from '../access/tenant.ts';
 import { Fields } from '../check.ts';
 import { wrongState } from '../commit/row-change.ts';
 import type { Writer } from '../commit/writer.ts';
@@ -163,8 +162,7 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
   }
 
   return {
-    create: async (request, { tenant = '', within: transaction } = {}) =>
-      create(request, checkTenant(tenant), transaction),
+    create: async (request, { tenant = '', within: transaction } = {}) => create(request, tenant, transaction),
     get: async (id, { tenant = '' } = {}) => infoOf(await mustGet(tenant, id)),
     list: ({ tenant = '', ...query }) => store.workflows.list({ tenant, ...query }),
     nodes: async (id, { tenant = '', ...query }) => {

@@ -13,13 +13,13 @@ import { answer } from '../http/answer.ts';
 import type { App, Ctx } from '../http/env.ts';
 import { portOf } from '../http/port.ts';
 import { Query } from '../http/query.ts';
-import { RECORD_KINDS } from '../records/kinds.ts';
+import { RECORD_EVENT_TYPES } from '../records/kinds.ts';
 import { streamEvents } from '../stream/sse.ts';
 import type { Surface } from '../surface.ts';
 
 const PARAMETERS = ['types', 'queues', 'job_id', 'after', 'from', 'limit'] as const;
 /** Of the engine, and of the kinds of records that have routes here. */
-const TYPES: readonly EventType[] = [...EVENT_TYPES, ...RECORD_KINDS.flatMap(({ events }) => events)];
+const TYPES: readonly EventType[] = [...EVENT_TYPES, ...RECORD_EVENT_TYPES];
 const DEFAULT_LIMIT = 100;
 /** Slices of the log that one poll looks through for a first event that the filter lets pass. */
 const MAX_SLICES = 50;

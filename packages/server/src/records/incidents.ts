@@ -1,4 +1,4 @@
-import { invalidField, type JsonObject } from '@waybill/core';
+import { checkQueue, invalidField, type JsonObject } from '@waybill/core';
 import type { RecordKind } from './record-kind.ts';
 
 declare module '@waybill/core' {
@@ -27,7 +27,7 @@ export const incidents: RecordKind = {
       title: body.requiredString('title'),
       severity,
       status: body.oneOf('status', STATUSES) ?? 'open',
-      ...(queue !== undefined && { queue }),
+      ...(queue !== undefined && { queue: checkQueue(queue, 'queue') }),
       ...(note !== undefined && { note }),
     };
   },

@@ -36,7 +36,9 @@ export function recordRoutes(app: App, { maxBodyBytes }: Surface, one: RecordKin
     body.refuseUnknown(fields);
     const value = read(body);
     const before = await foundIn(recordsOf(c), kind, id);
-    const expected = expectedBy(c) ?? before?.version ?? 0;
+    const expected = before?.version ?? 0;
+    checkExpected(c, kind, expected);
+    // By the very version that the fact is about, whatever the caller expects.
     const told = fact(before?.value ?? null, value);
     const record = await recordsOf(c).put({ kind, id, value, expected, ...(told && { fact: told }) });
     c.header('ETag', `"${record.version}"`);
@@ -45,10 +47,10 @@ export function recordRoutes(app: App, { maxBodyBytes }: Surface, one: RecordKin
 
   app.delete(`${path}/:id`, async (c) => {
     const id = pathText(c, 'id');
-    const expected = expectedBy(c);
     const record = await recordsOf(c).get(kind, id);
+    checkExpected(c, kind, record.version);
     const told = fact(record.value, null);
-    await recordsOf(c).remove(kind, id, { expected: expected ?? record.version, ...(told && { fact: told }) });
+    await recordsOf(c).remove(kind, id, { expected: record.version, ...(told && { fact: told }) });
     return answer(c, { [kind]: toWire(record) });
   });
 }
@@ -68,13 +70,17 @@ async function foundIn(records: Records, kind: string, id: string): Promise<Stor
   }
 }
 
-/** The version that the caller has read; undefined: whatever is there. */
-function expectedBy(c: Ctx): number | undefined {
+/** Without `If-Match` whatever is there is changed. */
+function checkExpected(c: Ctx, kind: string, version: number): void {
   const text = c.req.header('If-Match');
-  if (text === undefined) return undefined;
-  const version = /^"?(\d{1,15})"?$/.exec(text)?.[1];
-  if (version === undefined) throw invalidField('If-Match', 'must be the version of the record, as its ETag says.');
-  return Number(version);
+  if (text === undefined) return;
+  const expected = /^"?(\d{1,15})"?$/.exec(text)?.[1];
+  if (expected === undefined) throw invalidField('If-Match', 'must be the version of the record, as its ETag says.');
+  if (Number(expected) === version) return;
+  throw new WaybillError('conflict', `The ${kind} has been changed since it was read.`, {
+    details: { version },
+    hint: 'Read it again and repeat the change.',
+  });
 }
 
 const toWire = ({ id, value, version, createdAt, updatedAt }: StoredRecord): JsonObject => ({

@@ -40,13 +40,13 @@ test('guarantee 4: of two writers of a subject the second draws its segment afte
   const first = await tempClient(url);
   await first.query('begin');
   await first.query(sql['subjects-count'], ['{""}', '{incident}', '{s}', '{1}', null]);
-  const second = store.events.tell([told('incident.noted', 's')]);
+  const second = store.events.tell([told('key.noted', 's')]);
   await waiting(run, 'subjects');
-  const event = JSON.stringify(['incident.opened', 's', '', '', 0, 0, 1, 5]);
+  const event = JSON.stringify(['key.opened', 's', '', '', 0, 0, 1, 5]);
   await first.query(sql['segment-append'], [5, 1, `[${event}]`]);
   await first.query('commit');
   await second;
-  expect(await shortLog(store)).toEqual(['s incident.opened 1', 's incident.noted 2']);
+  expect(await shortLog(store)).toEqual(['s key.opened 1', 's key.noted 2']);
 });
 
 test('guarantee 4: writers of several subjects in any order neither wait for each other for ever nor lose a number', async () => {
@@ -54,7 +54,7 @@ test('guarantee 4: writers of several subjects in any order neither wait for eac
   const stores = [store, await open()];
   const subjects = ['a', 'b', 'c'];
   const write = async (to: Store, names: readonly string[]) => {
-    for (let turn = 0; turn < 10; turn += 1) await to.events.tell(names.map((name) => told('incident.noted', name)));
+    for (let turn = 0; turn < 10; turn += 1) await to.events.tell(names.map((name) => told('key.noted', name)));
   };
   await Promise.all(stores.flatMap((to) => [write(to, subjects), write(to, subjects.toReversed())]));
   const events = await eventsOf(store);
@@ -97,7 +97,7 @@ test('guarantee 4: a call whose answer was lost at its commit is made again and 
     return answer;
   };
   const key = { tenant: '', kind: 'key', id: 'k' };
-  await lossy(() => store.events.tell([told('incident.noted', 'i'), told('incident.noted', 'i')]));
+  await lossy(() => store.events.tell([told('key.noted', 'i'), told('key.noted', 'i')]));
   await lossy(() => store.crons.put(aCron({ name: 'c' }), told('cron.registered', 'c')));
   await lossy(() => store.records.put([{ ...key, value: {}, expected: 0, told: told('key.made', 'k') }]));
   await lossy(() => store.records.remove(key, undefined, told('key.removed', 'k')));
@@ -106,17 +106,17 @@ test('guarantee 4: a call whose answer was lost at its commit is made again and 
     store.workers.beat({ tenant: '', id: 'w', activeJobs: 0, now: 5, told: told('worker.started', 'w') }),
   );
   await lossy(() => store.workers.direct('', 'w', 'quiet', told('worker.quiet', 'w')));
-  await store.events.tell([told('incident.noted', 'i')]);
+  await store.events.tell([told('key.noted', 'i')]);
   expect(await shortLog(store)).toEqual([
-    'i incident.noted 1',
-    'i incident.noted 2',
+    'i key.noted 1',
+    'i key.noted 2',
     'c cron.registered 1',
     'k key.made 1',
     'k key.removed 2',
     'q queue.paused 1',
     'w worker.started 1',
     'w worker.quiet 2',
-    'i incident.noted 3',
+    'i key.noted 3',
   ]);
 });
 

@@ -46,14 +46,14 @@ test('what fails after it was told leaves neither the event nor its number behin
   const store = await openStore();
   const call = (type: SubjectEventType) => store.events.tell([told(type, 's')]);
   // Sent together, they share a transaction.
-  const unreadable = { ...told('incident.noted', 's'), data: null as never };
+  const unreadable = { ...told('key.noted', 's'), data: null as never };
   const answers = await Promise.allSettled([
-    call('incident.noted'),
-    store.events.tell([told('incident.noted', 's'), unreadable]),
-    call('incident.noted'),
+    call('key.noted'),
+    store.events.tell([told('key.noted', 's'), unreadable]),
+    call('key.noted'),
   ]);
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  expect(sequencesOf(await eventsOf(store), 'incident.noted')).toEqual([1, 2]);
+  expect(sequencesOf(await eventsOf(store), 'key.noted')).toEqual([1, 2]);
 });
 
 test('guarantee 4: two processes that tell of one subject give it no number twice and leave none out', async () => {
@@ -61,12 +61,12 @@ test('guarantee 4: two processes that tell of one subject give it no number twic
   const store = await openStore({ path });
   const code = `
     const store = await sqliteStore({ path });
-    const told = { type: 'incident.noted', tenant: '', subject: 's', at: 5, data: { by: process.pid } };
+    const told = { type: 'key.noted', tenant: '', subject: 's', at: 5, data: { by: process.pid } };
     for (let turn = 0; turn < 20; turn += 1) await store.events.tell([told]);
     await store.close();
     console.log('done');`;
   expect(await Promise.all([1, 2].map(() => inChild(path, code)))).toEqual(['done', 'done']);
   const events = await eventsOf(store);
-  expect(sequencesOf(events, 'incident.noted')).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+  expect(sequencesOf(events, 'key.noted')).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
   expect(new Set(events.map(({ data }) => data['by'])).size).toBe(2);
 });

@@ -27,7 +27,7 @@ export function testSubjectEvents(open: OpenBench): void {
     it('are told as they are given, numbered per subject', async () => {
       const bench = await open();
       const told = toldAt(bench);
-      const facts = [told('maintenance.failed', 'a'), told('incident.opened', 'a'), told('maintenance.done', 'a')];
+      const facts = [told('maintenance.failed', 'a'), told('key.opened', 'a'), told('maintenance.failed', 'a')];
       await bench.store.events.tell(facts);
       await bench.store.events.tell([told('maintenance.failed', 'a', { tenant: 'acme' }), told('key.made', 'b, c')]);
       expect(await ofSubjects(bench)).toEqual([
@@ -43,7 +43,7 @@ export function testSubjectEvents(open: OpenBench): void {
       const bench = await open();
       const told = toldAt(bench);
       const teller = async (name: string) => {
-        for (let turn = 0; turn < 5; turn++) await bench.store.events.tell([told('incident.noted', name)]);
+        for (let turn = 0; turn < 5; turn++) await bench.store.events.tell([told('key.noted', name)]);
       };
       await Promise.all(['a', 'a', 'a', 'b', 'b'].map(teller));
       const bySubject = Map.groupBy(await ofSubjects(bench), ({ subject }) => subject);
@@ -201,16 +201,16 @@ export function testSubjectEvents(open: OpenBench): void {
       const bench = await open();
       const told = toldAt(bench);
       const { records } = bench.store;
-      const key = { tenant: 'acme', kind: 'incident', id: 'i-1' };
+      const key = { tenant: 'acme', kind: 'key', id: 'i-1' };
       const tell = (type: SubjectEventType) => told(type, 'i-1', { tenant: 'acme' });
-      const put = { ...key, value: { a: 1 }, expected: 0, told: tell('incident.opened') };
+      const put = { ...key, value: { a: 1 }, expected: 0, told: tell('key.opened') };
       const [stored] = await records.put([put]);
       expect(stored).toMatchObject({ status: 'stored' });
       expect(await records.put([put])).toMatchObject([{ status: 'conflict' }]);
-      expect(await records.remove(key, 1, tell('incident.closed'))).toMatchObject({ status: 'conflict' });
-      expect(await records.remove(key, undefined, tell('incident.closed'))).toEqual({ status: 'removed' });
-      expect(await records.remove(key, undefined, tell('incident.closed'))).toEqual({ status: 'absent' });
-      expect(await shortLog(bench)).toEqual(['acme/i-1 incident.opened 1', 'acme/i-1 incident.closed 2']);
+      expect(await records.remove(key, 1, tell('key.closed'))).toMatchObject({ status: 'conflict' });
+      expect(await records.remove(key, undefined, tell('key.closed'))).toEqual({ status: 'removed' });
+      expect(await records.remove(key, undefined, tell('key.closed'))).toEqual({ status: 'absent' });
+      expect(await shortLog(bench)).toEqual(['acme/i-1 key.opened 1', 'acme/i-1 key.closed 2']);
       const foreign = records.put([{ ...put, told: told('key.made', 'i-1', { tenant: 'acme' }) }]);
       await expect(foreign).rejects.toMatchObject({ code: 'invalid_request' });
     });

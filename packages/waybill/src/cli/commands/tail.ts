@@ -1,10 +1,19 @@
 import { eventToWire } from '@waybill/client';
-import { EVENT_TYPES, isJobEvent, kindOf, type LoggedEvent, type Waybill } from '@waybill/core';
+import {
+  type EventType,
+  isJobEvent,
+  kindOf,
+  type LoggedEvent,
+  EVENT_TYPES as OF_ENGINE,
+  type Waybill,
+} from '@waybill/core';
+import { RECORD_EVENT_TYPES } from '@waybill/server';
 import { command } from '../command.ts';
 import { readList, readListOf } from '../read-value.ts';
 import type { Style } from '../style.ts';
 import { oneLine } from '../table.ts';
 
+const EVENT_TYPES: readonly EventType[] = [...OF_ENGINE, ...RECORD_EVENT_TYPES];
 const EVENTS = EVENT_TYPES.map((type) => type.replace('job.', ''));
 
 /** Lines that fit a terminal: those of jobs in two, then one for each other kind. */
