@@ -30,25 +30,31 @@ export function eventToWire(event: LoggedEvent): WireEvent {
   return { ...envelope, id, subject, data: { ...event.data, job_type, queue, attempt, run }, cursor };
 }
 
-const SERVER = 'ojs://waybill/server';
-const WORKERS = 'ojs://waybill/workers/';
+const WORKERS = 'workers/';
 /** What the changes of a job tell of something else, and heartbeats, have sources of their own. */
 const OTHERS = [
-  { begin: 'job:', address: 'ojs://waybill/jobs/' },
-  { begin: 'lease:', address: 'ojs://waybill/leases/' },
+  { begin: 'job:', path: 'jobs/' },
+  { begin: 'lease:', path: 'leases/' },
 ];
 
-function sourceOf({ source }: LoggedEvent): string {
-  if (source === 'server') return SERVER;
+/** Two tenants may have queues, crons and ids of one name: an id is unique within its source, so the tenant is part of it. */
+const rootOf = (tenant: string): string =>
+  tenant === '' ? 'ojs://waybill/' : `ojs://waybill/tenants/${encodeURIComponent(tenant)}/`;
+
+const sourceOf = ({ source, tenant }: LoggedEvent): string => `${rootOf(tenant)}${pathOf(source)}`;
+
+function pathOf(source: string): string {
+  if (source === 'server') return source;
   const other = OTHERS.find(({ begin }) => source.startsWith(begin));
-  if (other) return `${other.address}${source.slice(other.begin.length)}`;
+  if (other) return `${other.path}${source.slice(other.begin.length)}`;
   return `${WORKERS}${encodeURIComponent(source)}`;
 }
 
 function sourceFrom(text: string): string {
-  const other = OTHERS.find(({ address }) => text.startsWith(address));
-  if (other) return `${other.begin}${text.slice(other.address.length)}`;
-  return text.startsWith(WORKERS) ? decodeURIComponent(text.slice(WORKERS.length)) : 'server';
+  const path = text.replace(/^ojs:\/\/waybill\/(?:tenants\/[^/]*\/)?/, '');
+  const other = OTHERS.find((one) => path.startsWith(one.path));
+  if (other) return `${other.begin}${path.slice(other.path.length)}`;
+  return path.startsWith(WORKERS) ? decodeURIComponent(path.slice(WORKERS.length)) : 'server';
 }
 
 const kindOf = (type: EventType): string => type.slice(0, type.indexOf('.'));

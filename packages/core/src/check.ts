@@ -49,6 +49,15 @@ export function checkPrintable(field: string, value: string): void {
   if (!PRINTABLE.test(value)) throw invalidField(field, 'must be printable text of one line, and not empty.');
 }
 
+/** Refuses what nobody would look at: without a compiler nothing else reports a misspelt name. */
+export function checkNames(owner: string, given: unknown, known: readonly string[]): void {
+  if (!isObject(given)) throw new WaybillError('invalid_request', `${owner} must be an object.`);
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const meant = didYouMean(unknown, known) || ` It takes ${known.join(', ')}.`;
+  throw new WaybillError('invalid_request', `${owner} has no '${unknown}'.${meant}`, { details: { field: unknown } });
+}
+
 /** Reads typed fields out of unknown JSON; every refusal names the field as the caller wrote it. */
 export class Fields {
   readonly #object: JsonObject;

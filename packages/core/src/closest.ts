@@ -4,16 +4,20 @@ export function closest(typed: string, words: readonly string[]): string | undef
   return near !== undefined && near.far <= Math.max(1, Math.floor(typed.length / 3)) ? near.word : undefined;
 }
 
-/** Levenshtein's, row by row. */
+/** Levenshtein's, row by row; two letters in the wrong order count as one mistake. */
 function distance(from: string, to: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...from].entries()) {
+  const letters = [...from];
+  for (const [index, letter] of letters.entries()) {
     const next = [index + 1];
     for (let at = 1; at <= to.length; at += 1) {
-      const swap = row[at - 1]! + (letter === to[at - 1] ? 0 : 1);
-      next.push(Math.min(swap, row[at]! + 1, next[at - 1]! + 1));
+      const other = row[at - 1]! + (letter === to[at - 1] ? 0 : 1);
+      const isSwapped = at > 1 && letter === to[at - 2] && letters[index - 1] === to[at - 1];
+      const swapped = isSwapped ? before[at - 2]! + 1 : other;
+      next.push(Math.min(other, swapped, row[at]! + 1, next[at - 1]! + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[to.length]!;
 }

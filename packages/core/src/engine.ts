@@ -32,6 +32,7 @@ import { pollTransport } from './transport/poll/poll-transport.ts';
 import { Reminders } from './transport/reminders.ts';
 import type { Waybill } from './waybill.ts';
 import { Advancer } from './workflow/advancer.ts';
+import { Steps } from './workflow/steps.ts';
 import { workflows } from './workflow/workflows.ts';
 
 const COUNT_AT_MOST = 10_000;
@@ -83,7 +84,9 @@ export function engine(options: EngineOptions): Waybill {
     ...{ store, writer, logger, make: make.callback },
     onFailed: ({ nextAt }) => maintenance.expect(nextAt),
   });
+  const steps = new Steps(store);
   const settler = new Settler({
+    stepOf: (job) => steps.eventOf(job),
     ...{ store, transport, writer, held, logger },
     onRepeated: (job) => followUp.rows([job]),
     advance: (job) => advancer.advance(job),
@@ -106,7 +109,7 @@ export function engine(options: EngineOptions): Waybill {
     // While the transport still takes back what came too late.
     await claimer.idle();
     await transport.close();
-    await Promise.all([writer.idle(), advancer.idle(), heartbeats.idle(), reporter.idle()]);
+    await Promise.all([writer.idle(), advancer.idle(), heartbeats.idle(), reporter.idle(), steps.idle()]);
     await store.close();
   }
 

@@ -46,7 +46,7 @@ export type * from './waybill.ts';
 export type * from './blobs/blob-store.ts';
 export { folderBlobStore } from './blobs/folder-blob-store.ts';
 export type { BlobOptions } from './blobs/offloaded-store.ts';
-export { checkJson, checkPrintable, Fields, isObject } from './check.ts';
+export { checkJson, checkNames, checkPrintable, Fields, isObject } from './check.ts';
 export { closest, didYouMean } from './closest.ts';
 export { type ApartOptions, apart } from './commit/apart.ts';
 export { GroupCommit, type GroupCommitOptions } from './commit/group-commit.ts';

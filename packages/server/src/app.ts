@@ -1,4 +1,4 @@
-import { type Clock, type Logger, stderrLogger, systemClock, type Waybill } from '@waybill/core';
+import { type Clock, checkNames, type Logger, stderrLogger, systemClock, type Waybill } from '@waybill/core';
 import { Hono } from 'hono';
 import type { App, Env } from './http/env.ts';
 import { onError, onlyErrors, onUnknown } from './http/errors.ts';
@@ -51,8 +51,15 @@ const DEFAULTS = {
   streamHeartbeatMs: 15_000,
 } satisfies Partial<AppOptions>;
 
+const OPTIONS: Record<keyof AppOptions, true> = {
+  ...{ waybill: true, principal: true, version: true, logger: true, clock: true, maxBodyBytes: true },
+  ...{ requireLease: true, testDirectives: true, streamHeartbeatMs: true },
+};
+
 /** The Open Job Spec over HTTP. Runs wherever Hono runs; `serve` puts it on a port. */
 export function createApp(options: AppOptions): App {
+  // A misspelt `principal` would let everybody in.
+  checkNames('createApp()', options, Object.keys(OPTIONS));
   const { waybill, principal, ...surface } = { ...DEFAULTS, ...options };
   const app = new Hono<Env>();
   app.onError(onError(surface.logger));
@@ -60,7 +67,7 @@ export function createApp(options: AppOptions): App {
   app.use(standardHeaders());
   app.use(refuseForeignPages());
   // Before the port: whether this server is well may be asked by anybody.
-  systemRoutes(app, waybill, surface);
+  systemRoutes(app, waybill, { ...surface, namesItems: principal === anybody });
   app.use(givePort(waybill, principal));
   jobRoutes(app, surface);
   progressRoutes(app, surface);

@@ -54,3 +54,37 @@ test('a stream that may not be read is refused before it begins', async () => {
   const headers = { ...as('worker'), Accept: 'text/event-stream' };
   expect((await app.request('/ojs/v1/events', { headers })).status).toBe(403);
 });
+
+test('an operator names the tenant by the header; whoever belongs to one may name no other', async () => {
+  const server = harness({ principal });
+  const enqueued = async (key: keyof typeof KEYS, tenant: string) =>
+    server.post('/ojs/v1/jobs', JOB, { ...as(key), 'X-OJS-Tenant': tenant });
+  const { status, body } = await enqueued('operator', 'beta');
+  expect([status, (await server.waybill.jobs.get(body.job.id, { tenant: 'beta' })).tenant]).toEqual([201, 'beta']);
+  const get = (key: keyof typeof KEYS, tenant: string) =>
+    server.get('/ojs/v1/jobs', { ...as(key), 'X-OJS-Tenant': tenant });
+  expect((await get('reader', 'acme')).status).toBe(200);
+  expect((await get('reader', 'beta')).body.error.code).toBe('forbidden');
+  for (const key of ['reader', 'operator'] as const) expect((await get(key, 'a b')).status).toBe(400);
+});
+
+test('a mistake of whoever sets the server up lets nobody in', async () => {
+  expect(() => harness({ principals: principal } as never)).toThrow("no 'principals'. Did you mean 'principal'?");
+  const { get } = harness({ principal: (() => undefined) as never });
+  expect((await get('/ojs/v1/jobs')).status).toBe(401);
+});
+
+test('where callers must say who they are, health tells nobody what maintenance fails on', async () => {
+  const items = [
+    { kind: 'cron', tenant: 'beta', id: 'secret', reason: 'no', failures: 1, since: 0, nextTryAt: 0 },
+  ] as const;
+  const failing = { status: 'failing', failing: 1, items } as const;
+  const healthOf = async (options: object) => {
+    const server = harness();
+    const health = { ...(await server.waybill.health()), maintenance: failing };
+    const { get } = harness({ ...options, waybill: { ...server.waybill, health: async () => health } });
+    return [(await get('/health')).body.maintenance, (await get('/ready')).body.maintenance];
+  };
+  for (const told of await healthOf({ principal })) expect(told).toMatchObject({ failing: 1, items: [] });
+  for (const told of await healthOf({})) expect(told).toMatchObject({ failing: 1, items: [{ id: 'secret' }] });
+});

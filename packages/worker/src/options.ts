@@ -1,6 +1,7 @@
 import {
   type Clock,
   checkLogger,
+  checkTenant,
   type Events,
   type Jobs,
   type Logger,
@@ -94,6 +95,7 @@ export function resolveWorkerOptions(options: WorkerOptions, newId: () => string
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const resolved = { prefetch: null, ...DEFAULTS, id: newId(), ...given, jobs: options.jobs, tasks, queues };
   checkLogger(resolved.logger);
+  checkTenant(resolved.tenant);
   checkRange('concurrency', resolved.concurrency, 1, MAX_CLAIM);
   if (resolved.prefetch !== null) checkRange('prefetch', resolved.prefetch, 0, MAX_CLAIM);
   checkRange('leaseMs', resolved.leaseMs, 1, Number.MAX_SAFE_INTEGER);

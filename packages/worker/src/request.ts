@@ -1,4 +1,5 @@
 import {
+  checkNames,
   type JobOptions,
   type JobRequest,
   type Json,
@@ -31,6 +32,12 @@ export interface EnqueueOptions extends Omit<TaskPolicy, 'unique' | 'limit'> {
   within?: Transaction;
 }
 
+const OPTIONS: Record<keyof EnqueueOptions, true> = {
+  ...{ queue: true, priority: true, retry: true, timeout: true, unique: true, limit: true, id: true, delay: true },
+  ...{ expires: true, pending: true, tags: true, meta: true, idempotencyKey: true, tenant: true, within: true },
+};
+const NAMES = Object.keys(OPTIONS);
+
 const MAX_ISSUES = 20;
 
 /**
@@ -44,6 +51,7 @@ export async function requestFor(
   root = 'input',
 ): Promise<JobRequest> {
   checkTask(task);
+  checkNames('enqueue()', options, NAMES);
   const json = input === undefined ? undefined : plain(task, input, root);
   await checkInput(task, json, root);
   const { id, meta } = options;

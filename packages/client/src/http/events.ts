@@ -51,7 +51,7 @@ async function* follow(calls: Calls, query: Parameters<Events['follow']>[0]): As
         const where = seen === undefined ? { ...filter, after: query.after } : filter;
         for await (const { id, event, data } of connect(calls, { tenant, query: where, seen }, away.signal)) {
           seen = id ?? seen;
-          if (data === undefined) {
+          if (data === undefined || event === 'place') {
             if (id !== undefined) query.onPlace?.(id);
             continue;
           }

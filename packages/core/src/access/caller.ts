@@ -1,12 +1,9 @@
+import type { Destination } from '../enqueue/envelope.ts';
 import { WaybillError } from '../errors.ts';
-import type { Job } from '../job/job.ts';
 import { ALL_TENANTS } from '../store/event-log.ts';
 import type { JobFilter } from '../store/query.ts';
 import { checkPrincipal, type Principal, type Scope } from './principal.ts';
 import { checkTenant } from './tenant.ts';
-
-/** Where a job is or will be. Neither ever changes. */
-export type Destination = Pick<Job, 'queue' | 'type'>;
 
 type Narrowed = Pick<JobFilter, 'queues' | 'types'>;
 
@@ -96,8 +93,11 @@ export class Caller {
   }
 
   /** Refuses to make a job where the principal could not see it. */
-  needDestination({ queue, type }: Destination): void {
+  needDestination({ queue, type, limit }: Destination): void {
     this.needQueue(queue);
+    // A key may be shared with queues that it cannot see: holding its slots, or changing its rule, would hold them up.
+    if (limit && this.isNarrowed && (limit.key !== `queue:${queue}` || limit.rule !== null))
+      throw this.#refuse('is narrowed, and may use no limit but the one that its queue has.', { key: limit.key });
     if (!this.seesType(type)) throw this.#refuse(`may not use the type '${type}'.`, { type });
   }
 

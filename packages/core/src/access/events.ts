@@ -1,13 +1,17 @@
+import { checkNames } from '../check.ts';
 import { isJobEvent, type LogEvent, type LoggedEvent } from '../events/job-event.ts';
 import { kindOf } from '../events/subject-event.ts';
 import type { EventFilter } from '../store/event-log.ts';
 import type { Events, FollowQuery, Waybill } from '../waybill.ts';
 import type { Caller } from './caller.ts';
 
+const FILTERS = ['tenant', 'types', 'queues', 'jobIds'];
+
 /** The log has no index of types: events of other types are read, and not shown. */
 export function scopedEvents({ events }: Waybill, caller: Caller): Events {
   /** What is left of a filter; null: nothing can match. */
   const narrow = (filter: Partial<EventFilter> = {}): EventFilter | null => {
+    checkNames('A filter of events', filter, FILTERS);
     const tenant = caller.enterLog(filter);
     const queues = caller.queuesAmong(filter.queues);
     return queues?.length === 0 ? null : { ...filter, tenant, ...(queues && { queues }) };

@@ -1,7 +1,8 @@
 import { jobNotFound } from '../commit/row-change.ts';
+import type { Destination } from '../enqueue/envelope.ts';
 import { WaybillError } from '../errors.ts';
 import type { Waybill } from '../waybill.ts';
-import type { Caller, Destination } from './caller.ts';
+import type { Caller } from './caller.ts';
 
 /** Whether a job belongs to a principal that names queues or types: it is read first. For others this does nothing. */
 export class Judge {

@@ -42,6 +42,30 @@ describe('what is enqueued', () => {
     expect((await waybill.jobs.list({ limit: 10 })).items.map(({ queue }) => queue)).toEqual(['mails', 'mails']);
   });
 
+  test('no limit that others may share is held or changed', async () => {
+    const { port, waybill } = engineFor(MAILS);
+    const rule = { concurrency: 50, rate: null };
+    await waybill.limits.set('bank-api', rule);
+    const own = { rate_limit: { concurrency: 1 } };
+    const shared = { rate_limit: { key: 'bank-api', max_per_day: 1 } };
+    const template = { name: 'c', expression: '@daily', job_template: job('mails', 'mail.send', shared) };
+    for (const call of [
+      port.jobs.enqueue(job('mails', 'mail.send', shared)),
+      port.jobs.enqueue(job('mails', 'mail.send', { rate_limit: { key: 'bank-api' } })),
+      port.jobs.enqueue(job('mails', 'mail.send', own)),
+      port.jobs.enqueueMany([job('mails'), job('mails', 'mail.send', shared)]),
+      port.crons.put(template),
+      port.workflows.create({ nodes: [{ id: 'x', ...job('mails', 'mail.send', shared) }] }),
+      port.workflows.create({
+        nodes: [{ id: 'x', ...job('mails') }],
+        callbacks: { on_complete: template.job_template },
+      }),
+    ])
+      expect(await codeOf(call)).toBe('forbidden');
+    expect((await waybill.limits.get('bank-api')).rule).toEqual(rule);
+    expect((await waybill.jobs.list({ limit: 9 })).items).toEqual([]);
+  });
+
   test('a type is looked at as well', async () => {
     const { port } = engineFor(SENDER);
     expect(await codeOf(port.jobs.enqueue(job('any')))).toBe('fine');

@@ -26,6 +26,9 @@ test('the engine makes nothing for a tenant that no caller may name', async () =
       jobs.enqueueMany([REQUEST], { tenant }),
       crons.put({ name: 'c', expression: '@daily', job_template: REQUEST }, { tenant }),
       workflows.create({ nodes: [{ id: 'x', ...REQUEST }] }, { tenant }),
+      waybill.queues.pause('q', { tenant }),
+      waybill.limits.set('k', { concurrency: 1, rate: null }, { tenant }),
+      waybill.records!.put({ kind: 'note', id: 'n', value: {}, expected: 0 }, { tenant }),
     ])
       await expect(call).rejects.toMatchObject({ code: 'invalid_request', details: { field: 'tenant' } });
   }
@@ -36,6 +39,14 @@ describe('a principal that could not be held to what it says is refused', () => 
   test.each([
     [{ scopes: ['work'], types: ['a.b'] }, /types.*work: claims go by queue/],
     [{ scopes: ['admin'], types: ['a.b'] }, /types.*admin includes it/],
+    [{ queue: ['mail'] } as never, /no 'queue'.*Did you mean 'queues'/],
+    [{ type: ['a.b'] } as never, /no 'type'/],
+    [{ queues: null } as never, /queues.*must be a list/],
+    [{ types: null } as never, /types.*must be a list/],
+    [{ types: [5], scopes: ['read'] } as never, /types.*must be a list/],
+    [{ queues: 'mail' } as never, /queues.*must be a list/],
+    [{ scopes: 'read' } as never, /scopes.*must be a list/],
+    [{ scopes: undefined } as never, /scopes.*must be a list/],
     [{ tenant: '~system' }, /tenant/],
     [{ tenant: 'a b' }, /tenant/],
     [{ queues: ['Not Valid'] }, /queues\[0\]/],

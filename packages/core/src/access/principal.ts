@@ -1,3 +1,4 @@
+import { checkNames } from '../check.ts';
 import { checkQueue } from '../enqueue/envelope.ts';
 import { invalidField } from '../errors.ts';
 import { ALL_TENANTS } from '../store/event-log.ts';
@@ -20,8 +21,18 @@ export interface Principal {
   types?: readonly string[];
 }
 
+const FIELDS = ['id', 'tenant', 'scopes', 'queues', 'types'];
+
 /** Refuses a principal that could not be held to what it says. */
-export function checkPrincipal({ id, tenant, scopes, queues, types }: Principal): void {
+export function checkPrincipal(principal: Principal): void {
+  checkNames('A principal', principal, FIELDS);
+  const { id, tenant, scopes, queues, types } = principal;
+  for (const [field, names] of Object.entries({ scopes, queues, types })) {
+    // Null would be taken for everything, and a text for its letters.
+    if (names === undefined && field !== 'scopes') continue;
+    if (!Array.isArray(names) || names.some((name) => typeof name !== 'string' || name === ''))
+      throw invalidField(field, 'must be a list of names.');
+  }
   if (typeof id !== 'string') throw invalidField('id', 'must be a text.');
   if (tenant !== ALL_TENANTS) checkTenant(tenant);
   const stranger = scopes.find((scope) => !SCOPES.includes(scope));

@@ -19,14 +19,15 @@ const kept = new WeakMap<Waybill, Map<string, Waybill>>();
 
 /**
  * The port as a principal may use it: its tenant, scopes, queues and types. A missing right is refused with `forbidden`;
- * what belongs to another tenant, queue or type does not exist. Principals that say the same share one port.
+ * what belongs to another tenant, queue or type does not exist. Principals that say the same share one port. `home`: what
+ * an operator means who names no tenant.
  */
-export function scoped(waybill: Waybill, principal: Principal): Waybill {
+export function scoped(waybill: Waybill, principal: Principal, home = ''): Waybill {
   const ports = kept.get(waybill) ?? new Map<string, Waybill>();
   kept.set(waybill, ports);
-  const content = contentOf(principal);
+  const content = `${home}\n${contentOf(principal)}`;
   const known = ports.get(content);
-  const port = known ?? portFor(waybill, new Caller(principal));
+  const port = known ?? portFor(waybill, new Caller(principal, home));
   // The newest come last, so that the first is the one that was not asked for the longest.
   if (known) ports.delete(content);
   ports.set(content, port);

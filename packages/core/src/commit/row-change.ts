@@ -1,5 +1,4 @@
 import { WaybillError } from '../errors.ts';
-import type { Transition } from '../job/evolve.ts';
 import type { Job } from '../job/job.ts';
 import type { Change, Expectation } from '../store/apply.ts';
 
@@ -11,7 +10,10 @@ export const seen = ({ version, nextAt, holdsSlot }: Job): Expectation => ({
   holdsSlot,
 });
 
-export function changeOf(before: Job, expect: Expectation, { job, events }: Transition): Change {
+/** A row's new values with all that is told of them. */
+export type Written = Pick<Change, 'job' | 'events'>;
+
+export function changeOf(before: Job, expect: Expectation, { job, events }: Written): Change {
   const slot = slotMove(before, job);
   return slot === undefined ? { expect, job, events } : { expect, job, events, slot };
 }

@@ -1,7 +1,6 @@
 import { WaybillError } from '../errors.ts';
 import type { Told } from '../events/subject-event.ts';
 import { queueKept, queueLimited, queuePaused } from '../events/told.ts';
-import type { Transition } from '../job/evolve.ts';
 import type { Job } from '../job/job.ts';
 import { withReminder } from '../job/next-at.ts';
 import { type Command, transition } from '../job/transition.ts';
@@ -20,7 +19,7 @@ import type { FollowUp } from './follow-up.ts';
 import { GroupCommit } from './group-commit.ts';
 import { groupSize } from './group-size.ts';
 import { insertHandingOver } from './hand-over.ts';
-import { changeOf, jobNotFound, seen } from './row-change.ts';
+import { changeOf, jobNotFound, seen, type Written } from './row-change.ts';
 
 /** Rounds of read, decide and compare-and-set before we give up on a row that others keep changing. */
 const MAX_ROUNDS = 20;
@@ -80,7 +79,7 @@ export class Writer {
   }
 
   /** One row, together with whatever else is written at this moment. */
-  write(before: Job, expect: Expectation, after: Transition, ownsKey = false): Promise<ApplyAnswer> {
+  write(before: Job, expect: Expectation, after: Written, ownsKey = false): Promise<ApplyAnswer> {
     const change = changeOf(before, expect, after);
     return this.#applies.run(ownsKey ? { ...change, ownsKey } : change);
   }

@@ -135,11 +135,19 @@ const optionsOf = (envelope: Fields): Fields =>
 const queueIn = (options: Fields): string => checkQueue(options.string('queue') ?? 'default', 'options.queue');
 
 /** Where the job of a request will go, and which others it may meet; read as `checkEnvelope` reads it. */
-export function destinationOf(request: unknown): { type: string; queue: string; meetsOtherQueues: boolean } {
+/** Where a request wants its job to be, and which limit it wants to share or change. */
+export interface Destination {
+  type: string;
+  queue: string;
+  limit?: JobLimit | null;
+}
+
+export function destinationOf(request: unknown): Destination & { meetsOtherQueues: boolean } {
   const envelope = new Fields(request);
   const options = optionsOf(envelope);
   const type = envelope.requiredString('type', { max: MAX_TYPE });
-  return { type, queue: queueIn(options), meetsOtherQueues: isUniqueAcrossQueues(options) };
+  const queue = queueIn(options);
+  return { type, queue, limit: checkLimit(options, queue), meetsOtherQueues: isUniqueAcrossQueues(options) };
 }
 
 /** Hardly anybody uses both places, and a copy for each job would cost more than all checks of it. */

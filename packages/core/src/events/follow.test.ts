@@ -80,3 +80,11 @@ test('a follower is told, before it goes on, that events were pruned behind its 
   for (const { jobId } of await take(waybill.events.follow({ after, signal, onMissed }), 1)) told.push(jobId!);
   expect(told).toEqual([seen, lost, kept, 'missed', kept]);
 });
+
+test('a misspelt filter is refused, since it would let everything through', async () => {
+  const { waybill } = testEngine();
+  const filter = { jobId: ['x'] } as never;
+  const { signal } = new AbortController();
+  await expect(waybill.events.read({ filter, limit: 1 })).rejects.toThrow("has no 'jobId'. Did you mean 'jobIds'?");
+  expect(() => waybill.events.follow({ filter, signal })).toThrow("has no 'jobId'");
+});

@@ -7,7 +7,7 @@ import type { Tailer } from './tailer.ts';
 
 const PAGE = 500;
 
-/** Before the log is asked again for a place that it has not come to. */
+/** Before the log is asked again for a place that it has not come to, and before a follower reads on without its feed. */
 const PATIENCE_MS = 250;
 
 interface FollowParts {
@@ -31,7 +31,11 @@ export async function* follow(parts: FollowParts, query: FollowQuery): AsyncGene
   let { after } = query;
   while (!signal.aborted) {
     const feed = tailer.join(filter, query.onPlace);
-    const end = () => feed.end();
+    // Also while the caller rests at an event: nobody may ever come back for the next one.
+    const end = () => {
+      feed.end();
+      tailer.leave(feed);
+    };
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
     try {
@@ -70,19 +74,35 @@ interface History {
 }
 
 /** Everything before the feed; answers where that ended, and whether the feed can be gone on with. */
-async function* upTo({ log }: FollowParts, feed: LiveFeed, history: History) {
+async function* upTo({ log, clock }: FollowParts, feed: LiveFeed, history: History) {
   const { filter, onMissed } = history;
   let { after } = history;
-  const until = await feed.mark();
-  while (until !== undefined) {
-    const page = await log.read({ limit: PAGE, until, filter, ...(after !== undefined && { after }) });
+  let patienceMs = PATIENCE_MS;
+  for (;;) {
+    const until = await markWithin(feed, clock, patienceMs);
+    if (until === undefined) return { cursor: after, isThere: false };
+    // While the tailer lags behind, the follower reads on by itself, and may then be further than its feed.
+    const bound = until === 'late' ? {} : { until };
+    const page = await log.read({ limit: PAGE, filter, ...bound, ...(after !== undefined && { after }) });
     if (page.missed) onMissed?.();
     yield* page.events;
     const isStuck = !page.atEnd && page.cursor === after;
     after = page.cursor;
+    patienceMs = page.atEnd ? PATIENCE_MS : 0;
+    if (until === 'late') continue;
     if (page.atEnd) return { cursor: after, isThere: true };
     // The reader is further than the feed, or something before its begin is still being written.
-    if (isStuck) break;
+    if (isStuck) return { cursor: after, isThere: false };
   }
-  return { cursor: after, isThere: false };
+}
+
+/** Where the feed begins; undefined: it was ended before that. */
+async function markWithin(feed: LiveFeed, clock: Clock, ms: number): Promise<string | 'late' | undefined> {
+  if (feed.isLive) return feed.mark();
+  const enough = new AbortController();
+  try {
+    return await Promise.race([feed.mark(), clock.sleep(ms, enough.signal).then(() => 'late' as const)]);
+  } finally {
+    enough.abort();
+  }
 }

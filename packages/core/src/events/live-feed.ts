@@ -39,7 +39,7 @@ export class LiveFeed {
   }
 
   push(event: LoggedEvent): void {
-    if (this.#lapsed || !this.isLive || !eventMatches(event, this.filter)) return;
+    if (this.#lapsed || this.#over || !this.isLive || !eventMatches(event, this.filter)) return;
     this.#waiting.push(event);
     if (this.#waiting.length > MOST_WAITING) {
       this.#lapsed = true;
@@ -61,6 +61,7 @@ export class LiveFeed {
 
   end(): void {
     this.#over = true;
+    this.#waiting = [];
     this.#tell();
   }
 

@@ -202,6 +202,59 @@ describe('A12: one tailer per process', () => {
   });
 });
 
+test('a follower whose caller rests at an event leaves when it is aborted', async () => {
+  const { waybill, enqueue, clock } = testEngine({ maintenance: false });
+  const stop = new AbortController();
+  const stream = waybill.events.follow({ signal: stop.signal })[Symbol.asyncIterator]();
+  await enqueue();
+  expect((await stream.next()).done).toBe(false);
+  await clock.whenSleeping(1);
+  stop.abort();
+  await atRest();
+  expect(clock.sleepers).toBe(0);
+});
+
+test('history does not wait for a tailer that lags behind', async () => {
+  const clock = new TestClock();
+  const store = memoryStore({ clock });
+  // The log's end runs away from whoever looks for it.
+  const read = async (query: EventQuery) => {
+    await turn();
+    const page = await store.events.read(query);
+    return query.until === undefined && query.limit > 1 ? { ...page, atEnd: false } : page;
+  };
+  const { waybill, enqueue } = testEngine({ on: { ...store, events: { ...store.events, read } }, clock });
+  const first = follower(waybill);
+  await atRest();
+  const ids = [await enqueue(), await enqueue()];
+  const late = follower(waybill);
+  for (let count = 0; count < 5; count += 1) {
+    await atRest();
+    await clock.advance(250);
+  }
+  expect(late.ids().slice(0, 2)).toEqual(ids);
+  await Promise.all([first.end(), late.end()]);
+});
+
+test('an id that the store cannot be asked for breaks no other follower', async () => {
+  const clock = new TestClock();
+  const store = memoryStore({ clock });
+  const read = async (query: EventQuery) => {
+    if (query.filter.jobIds?.includes('bad')) throw new Error('such an id cannot be');
+    return store.events.read(query);
+  };
+  const { waybill, enqueue } = testEngine({ on: { ...store, events: { ...store.events, read } }, clock });
+  const id = await enqueue();
+  const good = follower(waybill, { filter: { jobIds: [id] } });
+  await atRest();
+  const bad = follower(waybill, { filter: { jobIds: ['bad'] } });
+  await expect(bad.ended).rejects.toThrow('such an id');
+  await waybill.jobs.cancel(id);
+  await atRest();
+  expect(good.taken.map(({ type }) => type)).toEqual(['job.enqueued', 'job.cancelled']);
+  await good.end();
+});
+
 test('guarantee 4: followers that come and go at any moment see each event behind their cursor once', async () => {
   const steps = fc.array(fc.constantFrom('write', 'write', 'join', 'leave', 'pause'), { minLength: 5, maxLength: 60 });
   const check = fc.asyncProperty(steps, fc.infiniteStream(fc.nat(3)), async (plan, waits) => {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { EventFilter, EventLog } from '../store/event-log.ts';
+import type { EventFilter, EventLog, EventPage } from '../store/event-log.ts';
 import type { LoggedEvent } from './job-event.ts';
 import { jointFilter } from './joint-filter.ts';
 import { LiveFeed } from './live-feed.ts';
@@ -104,8 +104,7 @@ export class Tailer {
       let atEnd = true;
       if (cursor === undefined) cursor = await log.end();
       else {
-        this.#filter ??= jointFilter([...this.#feeds.keys()].map(({ filter }) => filter));
-        const page = await log.read({ after: cursor, filter: this.#filter, limit: PAGE });
+        const page = await this.#read(cursor);
         ({ cursor, atEnd } = page);
         if (page.missed) for (const feed of this.#feeds.keys()) feed.miss();
         for (const event of page.events) this.#deliver(event);
@@ -117,6 +116,19 @@ export class Tailer {
         for (const [feed, tellPlace] of this.#feeds) if (feed.isIdle) tellPlace?.(cursor);
       }
       await clock.sleep(LOOK_EVERY_MS, woken);
+    }
+  }
+
+  async #read(after: string): Promise<EventPage> {
+    this.#filter ??= jointFilter([...this.#feeds.keys()].map(({ filter }) => filter));
+    const { jobIds, ...wider } = this.#filter;
+    const query = { after, limit: PAGE };
+    if (jobIds === undefined) return this.#parts.log.read({ ...query, filter: wider });
+    try {
+      return await this.#parts.log.read({ ...query, filter: this.#filter });
+    } catch {
+      // An id that the store cannot be asked for is the fault of one follower; the others go on.
+      return this.#parts.log.read({ ...query, filter: wider });
     }
   }
 

@@ -244,6 +244,19 @@ describe('C8: the log tells of more than jobs', () => {
     expect((await all(made)).filter(({ type }) => type === 'job.heartbeat')).toHaveLength(1);
   });
 
+  test('the last step of a workflow is told before its end, and each step once', async () => {
+    const made = testEngine();
+    const { id } = await made.waybill.workflows.create(CHAIN);
+    for (const _ of CHAIN.steps) await settleNext(made, 'completed');
+    const told = (await all(made)).filter(({ subject }) => subject === id);
+    expect(told.map(({ type, data }) => [type, data['steps_remaining']])).toEqual([
+      ['workflow.started', undefined],
+      ['workflow.step_completed', 1],
+      ['workflow.step_completed', 0],
+      ['workflow.completed', undefined],
+    ]);
+  });
+
   test('whoever follows is told at once', async () => {
     const { waybill } = testEngine();
     const stop = new AbortController();

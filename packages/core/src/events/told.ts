@@ -88,16 +88,16 @@ export const workflowStarted = (workflow: WorkflowRecord, first: Job): SubjectEv
   data: { ...namesOf(workflow), total_steps: workflow.total },
 });
 
-/** Told by the node's own change, which happens once: so it is a source of its own. */
-export const stepCompleted = (workflow: WorkflowRecord, node: Job, remaining: number, at: number): SubjectEvent => ({
+/** Told by the change that completes the node, which happens once: so it is a source of its own. */
+export const stepCompleted = (workflow: WorkflowRecord, node: Job, remaining: number): SubjectEvent => ({
   type: 'workflow.step_completed',
   ...{ tenant: workflow.tenant, subject: workflow.id, jobId: node.id },
-  ...{ source: `job:${node.id}`, sequence: 1, at },
+  ...{ source: `job:${node.id}`, sequence: 1, at: node.finishedAt! },
   data: {
     ...namesOf(workflow),
     step_id: node.node ?? node.id,
     step_type: node.type,
-    duration_ms: Math.max(0, (node.finishedAt ?? at) - (node.startedAt ?? at)),
+    duration_ms: Math.max(0, node.finishedAt! - (node.startedAt ?? node.finishedAt!)),
     steps_remaining: remaining,
   },
 });

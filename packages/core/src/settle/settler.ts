@@ -2,6 +2,7 @@ import type { HeldJobs } from '../claim/held-jobs.ts';
 import { jobNotFound } from '../commit/row-change.ts';
 import type { Writer } from '../commit/writer.ts';
 import { WaybillError } from '../errors.ts';
+import type { SubjectEvent } from '../events/subject-event.ts';
 import type { Transition } from '../job/evolve.ts';
 import type { Job } from '../job/job.ts';
 import { holdsLease, type LeaseToken, parseToken } from '../job/lease.ts';
@@ -21,6 +22,8 @@ interface SettlerParts {
   logger: Logger;
   /** A run that was settled before: by a call whose answer got lost, or in a transaction that has committed since. */
   onRepeated(job: Job): void;
+  /** What the log says of its workflow. */
+  stepOf(job: Job): Promise<SubjectEvent | null>;
   /** Lets go on what waited for this node. */
   advance(job: Job): Promise<void>;
 }
@@ -50,7 +53,9 @@ export class Settler {
       if (job === null) throw jobNotFound(id);
       after = this.#decide(job, call, token);
       if (after === null) break;
-      const answer = await rows.write(job, { by: 'lease', run: job.run, claimId: job.claimId! }, after);
+      const step = after.job.workflowId === null ? null : await this.#parts.stepOf(after.job);
+      const told = step ? { ...after, events: [...after.events, step] } : after;
+      const answer = await rows.write(job, { by: 'lease', run: job.run, claimId: job.claimId! }, told);
       if (answer.status === 'applied' && !answer.repeated) break;
       job = null;
     }

@@ -1,16 +1,10 @@
 import { changeOf, seen } from '../commit/row-change.ts';
-import { stepCompleted } from '../events/told.ts';
-import { isFinished, JOB_STATES, type Job } from '../job/job.ts';
+import { isFinished, type Job } from '../job/job.ts';
 import { type Command, transition } from '../job/transition.ts';
 import type { Change } from '../store/apply.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkflowRecord } from '../store/workflow-record.ts';
 import { type AdvanceParts, endOf } from './end.ts';
-
-/** Steps that are still to come are counted up to here only. */
-const STEPS_COUNTED = 1_000;
-
-const UNFINISHED_STATES = JOB_STATES.filter((state) => !isFinished(state));
 
 /** Pending rows cancelled in one go. */
 const SLICE = 500;
@@ -32,24 +26,8 @@ export async function advance(parts: AdvanceParts, jobs: readonly Job[]): Promis
       const isOver = ({ workflowId, state }: Job) => workflowId === record.id && isFinished(state);
       if (record.state === 'running' && own.some(isOver)) await endOf(parts, record);
     }
-    await writer.apply(await told(store, changesOf(store, own, { do: 'advanced' }), records));
+    await writer.apply(changesOf(store, own, { do: 'advanced' }));
   }
-}
-
-/** Completed nodes tell of themselves with the change that clears their mark: it happens once. */
-async function told(store: Store, changes: Change[], records: Map<string, WorkflowRecord>): Promise<Change[]> {
-  const left = new Map<string, number>();
-  for (const { id, tenant } of records.values()) {
-    if (!changes.some(({ job }) => job.workflowId === id && job.state === 'completed')) continue;
-    const filter = { tenant, workflowId: id, states: UNFINISHED_STATES };
-    left.set(id, await store.count(filter, { atMost: STEPS_COUNTED }));
-  }
-  return changes.map((change) => {
-    const { workflowId, state, node } = change.job;
-    const record = workflowId !== null && state === 'completed' && node !== null ? records.get(workflowId) : undefined;
-    if (!record) return change;
-    return { ...change, events: [stepCompleted(record, change.job, left.get(record.id)!, store.clock.now())] };
-  });
 }
 
 async function readRecords(store: Store, tenant: string, jobs: readonly Job[]): Promise<Map<string, WorkflowRecord>> {

@@ -15,6 +15,8 @@ export interface Env {
     requestId: string;
     /** What the sender of the request may use; absent on routes that everybody may use. */
     port?: Waybill;
+    /** Whose things a call is about that names no tenant. */
+    tenant?: string;
   };
 }
 

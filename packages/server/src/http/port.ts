@@ -1,5 +1,15 @@
 import { TENANT_HEADER } from '@waybill/client';
-import { checkTenant, type Principal, SCOPES, scoped, type Waybill, WaybillError } from '@waybill/core';
+import {
+  ALL_TENANTS,
+  checkTenant,
+  invalidField,
+  isObject,
+  type Principal,
+  SCOPES,
+  scoped,
+  type Waybill,
+  WaybillError,
+} from '@waybill/core';
 import type { MiddlewareHandler } from 'hono';
 import type { Ctx, Env } from './env.ts';
 
@@ -24,9 +34,33 @@ export const anybody: Identify = (asking) => ({
 /** Gives every request that comes this far the port that its sender may use. */
 export function givePort(waybill: Waybill, identify: Identify): MiddlewareHandler<Env> {
   return async (c, next) => {
-    c.set('port', scoped(waybill, await identify(c.req)));
+    const principal = await identify(c.req);
+    if (!principal) throw new WaybillError('unauthenticated', 'It is not known who sends this request.');
+    const home = named(c.req, principal);
+    c.set('port', scoped(waybill, principal, home));
+    c.set('tenant', principal.tenant === ALL_TENANTS ? home : principal.tenant);
     await next();
   };
+}
+
+/** The tenant that an operator names by the header. Whoever belongs to one may name that one only. */
+function named(asking: Asking, { tenant }: Principal): string {
+  const header = asking.header(TENANT_HEADER);
+  if (header === undefined) return '';
+  checkTenant(header, TENANT_HEADER);
+  if (tenant === ALL_TENANTS) return header;
+  if (tenant === header) return '';
+  throw new WaybillError('forbidden', `The header ${TENANT_HEADER} names another tenant than that of the caller.`);
+}
+
+/** A job that says whose it is must say what the request says: else it would be filed where its sender does not look. */
+export function checkTenantOf(c: Ctx, request: unknown, field = 'meta'): void {
+  const meta = isObject(request) ? request['meta'] : undefined;
+  const named = isObject(meta) ? meta['tenant_id'] : undefined;
+  const tenant = c.get('tenant') ?? '';
+  if (named === undefined || named === null || named === tenant) return;
+  const whose = tenant === '' ? 'none' : `'${tenant}'`;
+  throw invalidField(`${field}.tenant_id`, `names another tenant than ${TENANT_HEADER}, which names ${whose}.`);
 }
 
 export function portOf(c: Ctx): Waybill {

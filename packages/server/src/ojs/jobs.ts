@@ -4,7 +4,7 @@ import { answer } from '../http/answer.ts';
 import { readBody, readJson, readOptionalBody } from '../http/body.ts';
 import type { App, Ctx } from '../http/env.ts';
 import { pathId } from '../http/path-id.ts';
-import { portOf } from '../http/port.ts';
+import { checkTenantOf, portOf } from '../http/port.ts';
 import { Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
 import { FILTERS, filterInQuery, jobFilter, STATE_FILTERS } from './job-filter.ts';
@@ -21,6 +21,7 @@ export function jobRoutes(app: App, { maxBodyBytes }: Surface): void {
     const idempotencyKey = keyOf(c);
     // The engine checks the envelope, field by field.
     const request = (await readJson(c, maxBodyBytes)) as JobRequest;
+    checkTenantOf(c, request);
     const context = idempotencyKey === undefined ? {} : { idempotencyKey };
     const { job, created } = await portOf(c).jobs.enqueue(request, context);
     if (created) c.header('Location', `/ojs/v1/jobs/${job.id}`);
@@ -30,6 +31,9 @@ export function jobRoutes(app: App, { maxBodyBytes }: Surface): void {
   app.post('/ojs/v1/jobs/batch', async (c) => {
     refuseKey(c);
     const requests = requestsOf(await readBody(c, maxBodyBytes));
+    requests.forEach((request, index) => {
+      checkTenantOf(c, request, `jobs[${index}].meta`);
+    });
     const stored = await portOf(c).jobs.enqueueMany(requests);
     return answer(c, { jobs: stored.map((job) => jobToWire(job)), count: stored.length }, 201);
   });

@@ -44,8 +44,14 @@ const CAPABILITIES = {
   workflows: true,
 } as const;
 
+interface SystemSurface extends Surface {
+  /** Whether anybody may know what maintenance fails on: not where callers must say who they are. */
+  namesItems: boolean;
+}
+
 /** What this server is, what it can do and how it is. */
-export function systemRoutes(app: App, waybill: Waybill, { version, testDirectives, clock }: Surface): void {
+export function systemRoutes(app: App, waybill: Waybill, surface: SystemSurface): void {
+  const { version, testDirectives, clock, namesItems } = surface;
   const begun = clock.monotonic();
 
   app.get('/ojs/manifest', async (c) =>
@@ -67,7 +73,7 @@ export function systemRoutes(app: App, waybill: Waybill, { version, testDirectiv
       const { status, store, transport, maintenance } = await waybill.health();
       const uptime_seconds = Math.floor((clock.monotonic() - begun) / 1_000);
       const carried = transport && { transport: pulseToWire(transport) };
-      const kept = maintenance && { maintenance: maintenanceToWire(maintenance) };
+      const kept = maintenance && { maintenance: maintenanceToWire(maintenance, namesItems) };
       const body = { status, version, uptime_seconds, backend: pulseToWire(store), ...carried, ...kept };
       // Without its queues a server still takes jobs, and finds them in the store.
       return answer(c, body, store.status === 'ok' ? 200 : 503);
@@ -80,7 +86,7 @@ export function systemRoutes(app: App, waybill: Waybill, { version, testDirectiv
     const ill = [store, transport].find((pulse) => pulse?.status === 'unhealthy');
     if (ill) return answer(c, { status: 'unavailable', reason: ill.reason ?? `${ill.name} does not answer.` }, 503);
     // A bad row is no reason to send requests elsewhere: another server on the same store would meet it too.
-    const kept = maintenance?.status === 'failing' && { maintenance: maintenanceToWire(maintenance) };
+    const kept = maintenance?.status === 'failing' && { maintenance: maintenanceToWire(maintenance, namesItems) };
     return answer(c, { status: 'ready', ...kept });
   });
 }
@@ -88,9 +94,9 @@ export function systemRoutes(app: App, waybill: Waybill, { version, testDirectiv
 const pulseToWire = ({ name, latencyMs, ...rest }: Pulse) => ({ ...rest, type: name, latency_ms: latencyMs });
 
 /** Without tenants: whoever may ask for health need not know who is served here. */
-const maintenanceToWire = ({ items, ...rest }: MaintenanceHealth) => ({
+const maintenanceToWire = ({ items, ...rest }: MaintenanceHealth, namesItems: boolean) => ({
   ...rest,
-  items: items.map(({ kind, id, reason, failures, since, nextTryAt }) => ({
+  items: (namesItems ? items : []).map(({ kind, id, reason, failures, since, nextTryAt }) => ({
     ...{ kind, id, reason, failures },
     since: new Date(since).toISOString(),
     next_try_at: new Date(nextTryAt).toISOString(),

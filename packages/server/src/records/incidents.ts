@@ -34,7 +34,7 @@ export const incidents: RecordKind = {
   fact: (before, after) => {
     if (before === null) return { type: 'incident.opened', data: after! };
     const isOver = isClosed(after) && !isClosed(before);
-    return { type: isOver ? 'incident.closed' : 'incident.changed', data: after ?? before };
+    return { type: isOver ? 'incident.closed' : 'incident.changed', data: after ?? { ...before, status: 'closed' } };
   },
 };
 

@@ -28,7 +28,7 @@ async function open(app: App, path: string, headers: Record<string, string> = {}
       const message = parse(text.slice(0, end));
       text = text.slice(end + 2);
       if (message === undefined) seen.comments += 1;
-      else if (message.data) return message;
+      else if (message.data && message.event !== 'place') return message;
     }
   };
   return { response, next, seen, cancel: () => reader.cancel() };
@@ -71,7 +71,7 @@ test('a stream from now on tells where it began, so that a reconnect misses noth
   const response = await app.request('/ojs/v1/events?from=now', { headers: { Accept: 'text/event-stream' } });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   onTestFinished(() => reader.cancel());
-  expect((await reader.read()).value).toBe(`id: ${await waybill.events.end()}\n\n`);
+  expect((await reader.read()).value).toBe(`id: ${await waybill.events.end()}\nevent: place\ndata: {}\n\n`);
 });
 
 test('filters apply to history and live events alike', async () => {
@@ -131,4 +131,19 @@ test('a cursor that is none is refused before the stream begins', async () => {
   const { app } = harness();
   const { response } = await open(app, '/ojs/v1/events', { 'Last-Event-ID': 'nonsense' });
   expect(response.status).toBe(400);
+});
+
+test('a stream that ends, whoever ends it, leaves no follower behind', async () => {
+  const { app, clock, enqueued, fetched, post } = harness({ maintenance: false });
+  const { id } = await enqueued();
+  const { lease_token } = await fetched();
+  // One that ends by its last event, one whose reader hangs up while more is waiting for it.
+  const own = await open(app, `/ojs/v1/jobs/${id}/progress/stream`);
+  const slow = await app.request('/ojs/v1/events', { headers: { Accept: 'text/event-stream' } });
+  await clock.whenSleeping(1);
+  for (let count = 0; count < 5; count += 1) await enqueued();
+  expect((await post('/ojs/v1/workers/ack', { job_id: id, lease_token })).status).toBe(200);
+  while ((await own.next()) !== null);
+  await slow.body!.cancel();
+  await expect.poll(() => clock.sleepers).toBe(0);
 });

@@ -59,10 +59,13 @@ function toStream(
   { away, failed, after, heartbeatMs, text, isLast }: StreamOptions,
 ): ReadableStream<Uint8Array> {
   let tell = (_: Uint8Array) => {};
+  let hasRoom = () => false;
   const onMissed = () => tell(MISSED);
   // Whoever reconnects after a long silence need not have the log read again from the last event that was its own.
-  const onPlace = (cursor: string) => tell(bytes(`id: ${cursor}\n\n`));
-  const iterator = follow({ onMissed, onPlace })[Symbol.asyncIterator]();
+  const onPlace = (cursor: string) => {
+    if (hasRoom()) tell(placeText(cursor));
+  };
+  const iterator = begin(() => follow({ onMissed, onPlace }), away);
   let heartbeat: NodeJS.Timeout | undefined;
   let isOver = false;
 
@@ -72,6 +75,8 @@ function toStream(
     clearInterval(heartbeat);
     away.leave();
     controller?.close();
+    // A follower that rests at an event would else stay one for ever.
+    iterator.return?.().catch(() => {});
   };
 
   return new ReadableStream<Uint8Array>({
@@ -80,12 +85,13 @@ function toStream(
       tell = (chunk) => {
         if (!isOver) controller.enqueue(chunk);
       };
+      // A reader that has not even taken the last chunk needs neither a sign of life nor its place.
+      hasRoom = () => (controller.desiredSize ?? 0) > 0;
       away.signal.addEventListener('abort', () => end(controller), { once: true });
       heartbeat = setInterval(() => {
-        // A reader that has not even taken the last chunk needs no sign of life.
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(HEARTBEAT);
+        if (hasRoom()) controller.enqueue(HEARTBEAT);
       }, heartbeatMs);
-      controller.enqueue(after === undefined ? HEARTBEAT : bytes(`id: ${after}\n\n`));
+      controller.enqueue(after === undefined ? HEARTBEAT : placeText(after));
     },
     async pull(controller) {
       try {
@@ -105,6 +111,16 @@ function toStream(
   });
 }
 
+/** A stream that is refused leaves nothing behind. */
+function begin(follow: () => AsyncIterable<LoggedEvent>, away: GoingAway): AsyncIterator<LoggedEvent> {
+  try {
+    return follow()[Symbol.asyncIterator]();
+  } catch (error) {
+    away.leave();
+    throw error;
+  }
+}
+
 const encoder = new TextEncoder();
 const bytes = (text: string): Uint8Array => encoder.encode(text);
 
@@ -113,6 +129,9 @@ const HEARTBEAT = bytes(': waybill\n\n');
 
 /** Without an id: what the reader has seen last stays what it is. */
 const MISSED = bytes('event: missed\ndata: {}\n\n');
+
+/** Where the stream stands. With a name and data, because some readers keep no id of a message that has none. */
+const placeText = (cursor: string): Uint8Array => bytes(`id: ${cursor}\nevent: place\ndata: {}\n\n`);
 
 /** JSON has no raw line breaks, so one `data` line holds it. */
 const eventText = (event: LoggedEvent): string =>

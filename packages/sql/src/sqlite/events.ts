@@ -28,10 +28,14 @@ type Span = [oldest: number | null, first: number | null, newest: number];
 export function readEvents({ sql }: Session, { after, until, filter, limit }: Input<'readEvents'>): EventPage {
   const [kept, first, newest] = sql['segments-span'].get<Span>()!;
   const start = { segment: kept ?? newest + 1, index: first ?? 0 };
-  const from = after === undefined ? start : parseCursor(after);
+  const given = after === undefined ? start : parseCursor(after);
+  // A place that no reader of this log can have reached: the file is another one, or was set back.
+  const isForeign = isBefore({ segment: newest + 1, index: 0 }, given);
+  const from = isForeign ? start : given;
   const to = until === undefined ? endOf(from, newest) : parseCursor(until);
-  if (after !== undefined && isBefore(to, from)) return { events: [], cursor: after, atEnd: false, missed: false };
-  const missed = isBefore(from, start);
+  if (after !== undefined && !isForeign && isBefore(to, from))
+    return { events: [], cursor: after, atEnd: false, missed: false };
+  const missed = isForeign || isBefore(from, start);
   // The log is pruned from its head only, so it has no gaps.
   const oldest = Math.max(from.segment, start.segment);
   const last = Math.min(newest, to.index === 0 ? to.segment - 1 : to.segment);

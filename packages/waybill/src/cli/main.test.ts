@@ -232,7 +232,7 @@ test('wrong usage exits with 2, prints nothing to stdout and says what to do', a
       waybill queues pause --help tells how to use it.
     $ waybill tail --event exploded
     waybill: --event does not know 'exploded'.
-      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, replayed, maintenance_failed, progress, heartbeat, queue.paused, queue.resumed, queue.limit_changed, queue.keep_changed, cron.registered, cron.enabled, cron.disabled, cron.removed, cron.triggered, cron.skipped, workflow.started, workflow.step_completed, workflow.completed, workflow.failed, workflow.cancelled, workflow.resumed, worker.started, worker.quiet, worker.terminating, worker.resumed; several with commas.
+      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, replayed, maintenance_failed, progress, heartbeat, queue.paused, queue.resumed, queue.limit_changed, queue.keep_changed, cron.registered, cron.enabled, cron.disabled, cron.removed, cron.triggered, cron.skipped, workflow.started, workflow.step_completed, workflow.completed, workflow.failed, workflow.cancelled, workflow.resumed, worker.started, worker.quiet, worker.terminating, worker.resumed, maintenance.failed, incident.opened, incident.changed, incident.closed; several with commas.
     $ waybill jobs list --store redis://localhost
     waybill: The address 'redis://localhost' cannot be used: 'redis:' is none of sqlite, postgres, postgresql, dynamodb, http or https.
       Use an address like sqlite:./waybill.db, postgres://user:password@host:5432/database, dynamodb://eu-west-1/jobs or http://localhost:8080.

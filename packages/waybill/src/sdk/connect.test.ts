@@ -205,6 +205,18 @@ describe('waiting', () => {
     await connection.close();
   });
 
+  it.each([
+    [{ timeout: 50 }, "wait() has no 'timeout'. Did you mean 'timeoutMs'?"],
+    [{ timeoutMs: '50' }, "'timeoutMs' must be milliseconds"],
+    [{ timeoutMs: -1 }, "'timeoutMs' must be milliseconds"],
+  ])('refuses %o', async (options, message) => {
+    const waybill = await embedded();
+    const { id } = await waybill.enqueue(double, { n: 1 });
+    await expect(waybill.wait(id, options as never)).rejects.toThrow(message);
+    const misspelt = waybill.enqueue(double, { n: 1 }, { tenat: 'acme' } as never);
+    await expect(misspelt).rejects.toThrow("enqueue() has no 'tenat'. Did you mean 'tenant'?");
+  });
+
   it('for a job that is not there says so', async () => {
     const waybill = await embedded();
     await expect(waybill.wait('0190b5a4-0000-7000-8000-000000000000')).rejects.toMatchObject({ code: 'not_found' });

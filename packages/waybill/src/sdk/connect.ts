@@ -20,7 +20,7 @@ import {
 import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { open } from './open.ts';
-import { resultOf, type WaitOptions, Waits } from './wait.ts';
+import { checkWait, resultOf, type WaitOptions, Waits } from './wait.ts';
 
 declare const RESULT: unique symbol;
 
@@ -104,6 +104,7 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}): Conne
       return jobs.map((job, index) => ({ id: job.id, job, created: job.id === requests[index]!.id }));
     },
     wait: async (job, given = {}) => {
+      checkWait(given);
       const id = typeof job === 'string' ? job : job?.id;
       if (typeof id !== 'string') throw invalidField('job', 'must be a job id, or what enqueue() has answered.');
       // What was enqueued for another tenant is waited for there.

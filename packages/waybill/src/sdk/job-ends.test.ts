@@ -85,4 +85,20 @@ describe('A12: the waits of one connection', () => {
     await clock.advance(2_000);
     await waits[1];
   });
+
+  it('look again when events were missed: their log may be another one by now', async () => {
+    const { waybill, clock } = testEngine();
+    let missed = () => {};
+    const follow: Events['follow'] = async function* ({ signal, onMissed = missed }) {
+      missed = onMissed;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    };
+    const connection = connectionTo({ ...waybill, events: { ...waybill.events, follow } }, { clock });
+    const job = await connection.enqueue(hold);
+    const waiting = expect(connection.wait(job)).rejects.toThrow('cancelled');
+    await new Promise((resolve) => setImmediate(resolve));
+    await waybill.jobs.cancel(job.id);
+    missed();
+    await waiting;
+  });
 });

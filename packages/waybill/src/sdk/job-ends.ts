@@ -86,7 +86,12 @@ export class JobEnds {
     const onPlace = (cursor: string) => {
       this.#cursor = cursor;
     };
-    for await (const { cursor, jobId } of this.#events.follow({ after: this.#cursor, filter, signal, onPlace })) {
+    // What was pruned, or was in a log that is no more, is found by looking.
+    const onMissed = () => {
+      for (const watch of this.#all()) watch.tell();
+    };
+    const query = { after: this.#cursor, filter, signal, onPlace, onMissed };
+    for await (const { cursor, jobId } of this.#events.follow(query)) {
       this.#cursor = cursor;
       for (const watch of this.#watched.get(jobId ?? '') ?? []) watch.tell();
     }

@@ -1,4 +1,13 @@
-import { type Clock, isFinished, type Job, lastError, type Waybill, WaybillError } from '@waybill/core';
+import {
+  type Clock,
+  checkNames,
+  invalidField,
+  isFinished,
+  type Job,
+  lastError,
+  type Waybill,
+  WaybillError,
+} from '@waybill/core';
 import { JobEnds } from './job-ends.ts';
 
 export interface WaitOptions {
@@ -7,6 +16,16 @@ export interface WaitOptions {
   /** @defaultValue as long as it takes */
   timeoutMs?: number;
   signal?: AbortSignal;
+}
+
+const OPTIONS = ['tenant', 'timeoutMs', 'signal'];
+
+/** A misspelt timeout would wait for ever. */
+export function checkWait(options: WaitOptions): void {
+  checkNames('wait()', options, OPTIONS);
+  const { timeoutMs } = options;
+  if (timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs >= 0)) return;
+  throw invalidField('timeoutMs', `must be milliseconds from 0 on, not ${timeoutMs}.`);
 }
 
 /** All who wait by one connection. They share a stream of events of their tenant, however many they are. */

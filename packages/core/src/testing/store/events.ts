@@ -127,6 +127,19 @@ export function testEvents(open: OpenBench): void {
       expect(await missed(page.cursor)).toBe(false);
     });
 
+    it('a place that this log has never reached belongs to another one: the reader is told, and begins anew', async () => {
+      const [one, other] = [await open(), await open()];
+      await makeHistory(other);
+      await makeHistory(other);
+      const after = await other.store.events.end();
+      const job = await one.add();
+      const page = await one.store.events.read({ filter: { tenant: '*' }, after, limit: 10 });
+      expect(page).toMatchObject({ events: [{ jobId: job.id }], missed: true });
+      expect(await one.store.events.read({ filter: { tenant: '*' }, after: page.cursor, limit: 10 })).toMatchObject({
+        ...{ events: [], missed: false },
+      });
+    });
+
     it('the end of the log is behind everything so far and before everything to come', async () => {
       const bench = await open();
       const empty = await bench.store.events.end();

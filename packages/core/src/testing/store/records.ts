@@ -52,9 +52,9 @@ export function testRecords(open: OpenBench): void {
       const stored = await put(bench.store, 'one', { value, expiresAt: bench.now + 5000 });
       const times = { createdAt: bench.now, updatedAt: bench.now, expiresAt: bench.now + 5000 };
       expect(stored).toEqual({ ...key('one'), value, version: expect.any(Number), ...times });
-      const other = await put(bench.store, 'two', { kind: 'other.kind' });
+      const other = await put(bench.store, 'two', { kind: 'other_kind' });
       expect(other.expiresAt).toBeNull();
-      const keys = [key('two'), key('two', 'other.kind'), key('one'), key('none'), key('one')];
+      const keys = [key('two'), key('two', 'other_kind'), key('one'), key('none'), key('one')];
       expect(await records.get(keys)).toEqual([null, other, stored, null, stored]);
       expect(await records.get([])).toEqual([]);
       expect(await records.put([])).toEqual([]);

@@ -169,7 +169,7 @@ export function testSubjectEvents(open: OpenBench): void {
       const done = await bench.read(made.job);
       expect(done.advancePending).toBe(true);
       const advanced = transition(done, { do: 'advanced' }, bench.now)!;
-      const step = stepCompleted(workflow, done, 0, bench.now);
+      const step = stepCompleted(workflow, done, 0);
       const change = { ...changeOf(done, seen(done), advanced), events: [step] };
       expect(await bench.store.apply([change])).toMatchObject([{ status: 'applied' }]);
       await bench.store.apply([change]);
@@ -211,7 +211,7 @@ export function testSubjectEvents(open: OpenBench): void {
       expect(await records.remove(key, undefined, tell('key.closed'))).toEqual({ status: 'removed' });
       expect(await records.remove(key, undefined, tell('key.closed'))).toEqual({ status: 'absent' });
       expect(await shortLog(bench)).toEqual(['acme/i-1 key.opened 1', 'acme/i-1 key.closed 2']);
-      const foreign = records.put([{ ...put, told: told('key.made', 'i-1', { tenant: 'acme' }) }]);
+      const foreign = records.put([{ ...put, told: told('maintenance.failed', 'i-1', { tenant: 'acme' }) }]);
       await expect(foreign).rejects.toMatchObject({ code: 'invalid_request' });
     });
 
