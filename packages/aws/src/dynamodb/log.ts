@@ -56,10 +56,12 @@ export async function readEvents(base: Base, query: EventQuery): Promise<EventPa
 /** `isWaiting`: the reader wants to go on to `to`, and the first segment that it looks at is not confirmed. */
 async function readOnce(base: Base, query: EventQuery, from: Position | null, to: Position | null) {
   const head = await readHead(base);
-  const start = from && from.segment >= head.oldest ? from : startOf(head.oldest);
   const behindNewest = startOf(head.newest + 1);
+  // A place that no reader of this log can have reached: the table is another one, or was restored.
+  const isForeign = from !== null && comparePositions(from, behindNewest) > 0;
+  const start = from && !isForeign && from.segment >= head.oldest ? from : startOf(head.oldest);
   const end = to && comparePositions(to, behindNewest) < 0 ? to : behindNewest;
-  const missed = from !== null && from.segment < head.oldest;
+  const missed = isForeign || (from !== null && from.segment < head.oldest);
   const page: EventPage = { events: [], cursor: formatCursor(start), atEnd: true, missed };
   if (comparePositions(start, end) >= 0) {
     // Everything up to `to` may have expired, and what is behind it is none of this reader's business.
