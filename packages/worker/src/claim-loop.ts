@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Lease } from '@waybill/core';
+import type { ClaimTurns, Turn } from './claim-turns.ts';
 import { Deadlines } from './deadlines.ts';
 import type { ResolvedWorkerOptions } from './options.ts';
 import { type Bell, backoffMs, mayRepeat, within } from './patience.ts';
@@ -7,7 +8,8 @@ import { type Bell, backoffMs, mayRepeat, within } from './patience.ts';
 const ANSWER_WITHIN_MS = 30_000;
 
 interface ClaimParts
-  extends Pick<ResolvedWorkerOptions, 'id' | 'jobs' | 'clock' | 'logger' | 'queues' | 'leaseMs' | 'waitMs' | 'tenant'> {
+  extends Pick<ResolvedWorkerOptions, 'id' | 'jobs' | 'clock' | 'logger' | 'leaseMs' | 'waitMs' | 'tenant'> {
+  turns: ClaimTurns;
   /** How many jobs may be claimed now. */
   room(): number;
   /** Aborted while no jobs may be taken; a new one when that is over. */
@@ -30,14 +32,15 @@ export async function claimLoop(parts: ClaimParts): Promise<void> {
 }
 
 async function claimOverAndOver(parts: ClaimParts, deadlines: Deadlines): Promise<void> {
-  const { clock, logger, stopping, changed, take } = parts;
+  const { clock, logger, stopping, changed, turns, take } = parts;
   let claimId = randomUUID();
   let failures = 0;
   let pause = parts.pause();
   let signal = AbortSignal.any([stopping, pause]);
   while (!stopping.aborted) {
-    const count = parts.room();
-    if (count <= 0 || parts.pause().aborted) {
+    const room = parts.room();
+    const turn = room <= 0 || parts.pause().aborted ? null : turns.next(room);
+    if (turn === null) {
       await changed.wait();
       continue;
     }
@@ -46,16 +49,20 @@ async function claimOverAndOver(parts: ClaimParts, deadlines: Deadlines): Promis
       signal = AbortSignal.any([stopping, pause]);
     }
     try {
-      take(await deadlines.within(claim(parts, claimId, count, signal)));
+      const leases = await deadlines.within(claim(parts, claimId, turn, signal));
+      turns.brought(turn, leases);
+      take(leases);
       claimId = randomUUID();
       if (failures > 0) logger.info({ failures }, 'The server answers again.');
       failures = 0;
     } catch (error) {
       if (signal.aborted) {
-        take(await recover(parts, claimId, count));
+        take(await recover(parts, claimId, turn));
         claimId = randomUUID();
         continue;
       }
+      // The same claim id, as below: jobs that the broken call may have claimed come with the next one.
+      if (turn.reopened?.signal.aborted) continue;
       failures += 1;
       const fields = { err: error, failures };
       if (!mayRepeat(error)) logger.error(fields, 'The server refuses to give this worker jobs.');
@@ -66,14 +73,35 @@ async function claimOverAndOver(parts: ClaimParts, deadlines: Deadlines): Promis
   }
 }
 
-function claim(parts: ClaimParts, claimId: string, count: number, signal: AbortSignal): Promise<Lease[]> {
-  const { jobs, id: workerId, queues, leaseMs, waitMs, tenant } = parts;
+function claim(parts: ClaimParts, claimId: string, turn: Turn, signal: AbortSignal): Promise<Lease[]> {
+  if (turn.reopened !== null) return claimUntilReopened(parts, claimId, turn, turn.reopened, signal);
+  const { jobs, id: workerId, leaseMs, tenant } = parts;
+  const { queues, count, waitMs } = turn;
   return jobs.claim({ queues, count, workerId, leaseMs, claimId, waitMs, tenant, signal });
 }
 
+/** Joined by hand: `AbortSignal.any` would leave something in the worker's own signal with every claim. */
+async function claimUntilReopened(
+  parts: ClaimParts,
+  claimId: string,
+  turn: Turn,
+  reopened: AbortController,
+  signal: AbortSignal,
+): Promise<Lease[]> {
+  const either = new AbortController();
+  const end = () => either.abort();
+  signal.addEventListener('abort', end, { once: true });
+  reopened.signal.addEventListener('abort', end, { once: true });
+  try {
+    return await claim(parts, claimId, { ...turn, reopened: null }, either.signal);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
 /** A call that we broke off may have claimed jobs whose answer we will never see; asked again, it tells which. */
-async function recover(parts: ClaimParts, claimId: string, count: number): Promise<Lease[]> {
-  const { jobs, id: workerId, queues, leaseMs, tenant, clock, logger } = parts;
+async function recover(parts: ClaimParts, claimId: string, { queues, count }: Turn): Promise<Lease[]> {
+  const { jobs, id: workerId, leaseMs, tenant, clock, logger } = parts;
   try {
     return await within(ANSWER_WITHIN_MS, clock, jobs.claim({ queues, count, workerId, leaseMs, claimId, tenant }));
   } catch (error) {

@@ -5,6 +5,7 @@ export { type InProcessOptions, inProcessRunner } from './execute/in-process.ts'
 export type { Middleware } from './execute/middleware.ts';
 export type { Jsonified } from './jsonified.ts';
 export type { WorkerOptions } from './options.ts';
+export type { QueueOptions, QueueOrder } from './queue-options.ts';
 export type { EnqueueOptions } from './request.ts';
 export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './standard-schema.ts';
 export {

@@ -13,6 +13,7 @@ import type { ContextHooks } from './context.ts';
 import { inProcessRunner } from './execute/in-process.ts';
 import type { Middleware } from './execute/middleware.ts';
 import type { Runner } from './execute/runner.ts';
+import { type QueueOptions, type QueueOrder, resolveQueues } from './queue-options.ts';
 import { allRunners, queueOf, queuesByRunner, type RunnerQueues } from './runner-queues.ts';
 import { type AnyTask, checkTask } from './task.ts';
 
@@ -22,8 +23,16 @@ export interface WorkerOptions extends ContextHooks {
   /** Where handlers hear at once that their job was cancelled. @defaultValue none: by the next heartbeat */
   events?: Pick<Events, 'follow' | 'end'>;
   tasks: readonly AnyTask[];
-  /** In order: a job of an earlier queue always goes first. @defaultValue the queues of the tasks */
-  queues?: readonly string[];
+  /**
+   * Names, or names with what holds for each: `{ mail: { weight: 3, concurrency: 5 }, bulk: {} }`.
+   * @defaultValue the queues of the tasks
+   */
+  queues?: readonly string[] | Readonly<Record<string, QueueOptions>>;
+  /**
+   * 'fair': queues with jobs share the starts by their weights. 'strict': a job of an earlier queue always goes first.
+   * @defaultValue 'fair'
+   */
+  order?: QueueOrder;
   /** Handlers at a time, of the runner 'in-process'. @defaultValue 10 */
   concurrency?: number;
   /** For tasks that name another runner than 'in-process'; stopped with the worker. @defaultValue none */
@@ -56,6 +65,7 @@ export interface WorkerOptions extends ContextHooks {
 }
 
 const DEFAULTS = {
+  order: 'fair',
   concurrency: 10,
   leaseMs: 30_000,
   heartbeatMs: 20_000,
@@ -90,8 +100,8 @@ export function resolveWorkerOptions(options: WorkerOptions, newId: () => string
   for (const task of options.tasks) checkTask(task);
   const tasks = new Map(options.tasks.map((task) => [task.name, task]));
   if (tasks.size < options.tasks.length) throw refuse('tasks', 'must have different names');
-  const queues = options.queues ?? [...new Set(options.tasks.map(queueOf))];
-  if (queues.length === 0) throw refuse('queues', 'or at least one task is required');
+  const resolvedQueues = resolveQueues(options.queues ?? options.tasks.map(queueOf), options.order ?? DEFAULTS.order);
+  const queues = resolvedQueues.map(({ name }) => name);
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const resolved = { prefetch: null, ...DEFAULTS, id: newId(), ...given, jobs: options.jobs, tasks, queues };
   checkLogger(resolved.logger);
@@ -102,7 +112,7 @@ export function resolveWorkerOptions(options: WorkerOptions, newId: () => string
   checkRange('heartbeatMs', resolved.heartbeatMs, 1, resolved.leaseMs - 1);
   checkRange('waitMs', resolved.waitMs, 0, Number.MAX_SAFE_INTEGER);
   const runners = allRunners(inProcessRunner({ concurrency: resolved.concurrency }), options.runners ?? [], MAX_CLAIM);
-  const runnerQueues = queuesByRunner(runners, options.tasks, queues);
+  const runnerQueues = queuesByRunner(runners, options.tasks, resolvedQueues);
   if (typeof resolved.jobs?.claim !== 'function') throw refuse('jobs', 'must be the jobs of an engine or of a client');
   return { ...resolved, runners, runnerQueues };
 }

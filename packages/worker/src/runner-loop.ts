@@ -1,5 +1,6 @@
 import type { Lease } from '@waybill/core';
 import { claimLoop } from './claim-loop.ts';
+import { type ClaimTurns, SharedTurns, sameTurns } from './claim-turns.ts';
 import { type Ended, execute, type Stages, UNKNOWN_TASK_SNOOZE_MS } from './execute/pipeline.ts';
 import { serverNow } from './execute/run-control.ts';
 import { runTask } from './execute/run-task.ts';
@@ -8,6 +9,7 @@ import { HeldRun, type HeldRuns } from './held-run.ts';
 import type { LossWatch } from './loss-watch.ts';
 import { MAX_CLAIM, type ResolvedWorkerOptions } from './options.ts';
 import type { Bell } from './patience.ts';
+import { QueueSlots } from './queue-slots.ts';
 import type { RunnerQueues } from './runner-queues.ts';
 import { type SettleParts, settleRun } from './settle-run.ts';
 
@@ -41,6 +43,9 @@ export class RunnerLoop {
   readonly #concurrency: number;
   /** Null: as the runs allow. */
   readonly #prefetch: number | null;
+  readonly #turns: ClaimTurns;
+  /** Undefined: no queue has a bound of its own, so that nothing is counted per queue. */
+  readonly #slots: QueueSlots | undefined;
   readonly #stages: Stages<HeldRun, unknown>;
   readonly #waiting: HeldRun[] = [];
   #running = 0;
@@ -53,6 +58,9 @@ export class RunnerLoop {
     this.#own = own;
     this.#concurrency = own.runner.concurrency;
     this.#prefetch = prefetch;
+    const slots = new QueueSlots(own.queues);
+    this.#slots = slots.isBounded ? slots : undefined;
+    this.#turns = turnsOf(own, slots, parts);
     this.#stages = this.#makeStages();
   }
 
@@ -74,7 +82,7 @@ export class RunnerLoop {
   claim(): Promise<void> {
     return claimLoop({
       ...this.#parts,
-      queues: this.#own.queues,
+      turns: this.#turns,
       room: () => this.#room(),
       take: (leases) => this.#take(leases),
     });
@@ -82,13 +90,18 @@ export class RunnerLoop {
 
   /** Hands back the jobs that were not started. */
   handBackWaiting(): void {
-    for (const run of this.#waiting.splice(0)) this.#handBack(run);
+    for (const run of this.#waiting.splice(0)) {
+      this.#slots?.release(run.lease.job.queue);
+      this.#handBack(run);
+    }
   }
 
   /** The run must not be started any more. */
   forget(run: HeldRun): void {
     const index = this.#waiting.indexOf(run);
-    if (index >= 0) this.#waiting.splice(index, 1);
+    if (index < 0) return;
+    this.#waiting.splice(index, 1);
+    this.#slots?.release(run.lease.job.queue);
   }
 
   /**
@@ -112,8 +125,12 @@ export class RunnerLoop {
       if (older !== undefined) lose(older);
       held.add(run);
       heartbeat.notice(run);
-      if (stopping.aborted) this.#handBack(run);
-      else this.#waiting.push(run);
+      if (stopping.aborted) {
+        this.#handBack(run);
+        continue;
+      }
+      this.#slots?.take(lease.job.queue);
+      this.#waiting.push(run);
     }
     if (leases.length > 0) lossWatch.notice();
     this.#startNext();
@@ -150,6 +167,7 @@ export class RunnerLoop {
     run.state = 'settling';
     this.#running -= 1;
     this.#settling += 1;
+    this.#slots?.release(run.lease.job.queue);
     this.#note(now - run.startedAt);
     this.#startNext();
     changed.ring();
@@ -170,7 +188,7 @@ export class RunnerLoop {
   #untilSettled(run: HeldRun, work: Promise<unknown>): void {
     const over = () => {
       if (run.state === 'settling') this.#settling -= 1;
-      else this.#endUnsettled();
+      else this.#endUnsettled(run);
       this.#parts.held.remove(run);
       this.#parts.changed.ring();
     };
@@ -181,8 +199,9 @@ export class RunnerLoop {
   }
 
   /** The pipeline itself failed. The server gives the job out again when its lease has ended. */
-  #endUnsettled(): void {
+  #endUnsettled(run: HeldRun): void {
     this.#running -= 1;
+    this.#slots?.release(run.lease.job.queue);
     this.#startNext();
   }
 
@@ -211,4 +230,11 @@ export class RunnerLoop {
       `Task '${task}' ended ${late} ms after its lease: did it, or another, block the event loop?`,
     );
   }
+}
+
+/** A worker of one queue, or of strict order without bounds, has nothing to decide from claim to claim. */
+function turnsOf({ queues }: RunnerQueues, slots: QueueSlots, { order, waitMs }: RunnerLoopParts): ClaimTurns {
+  if (slots.isBounded || (order === 'fair' && queues.length > 1)) return new SharedTurns(queues, order, slots, waitMs);
+  const names = queues.map(({ name }) => name);
+  return sameTurns(names, waitMs);
 }

@@ -1,11 +1,12 @@
 import { WaybillError } from '@waybill/core';
 import type { Runner } from './execute/runner.ts';
+import type { ResolvedQueue } from './queue-options.ts';
 import { type AnyTask, IN_PROCESS, runnerOf } from './task.ts';
 
 /** A runner with the queues that it claims jobs of, in order, and the tasks that it runs. */
 export interface RunnerQueues {
   runner: Runner;
-  queues: readonly string[];
+  queues: readonly ResolvedQueue[];
   tasks: ReadonlyMap<string, AnyTask>;
 }
 
@@ -19,11 +20,11 @@ export const queueOf = ({ policy }: AnyTask): string => policy.queue ?? 'default
 export function queuesByRunner(
   runners: readonly Runner[],
   tasks: readonly AnyTask[],
-  queues: readonly string[],
+  queues: readonly ResolvedQueue[],
 ): RunnerQueues[] {
   for (const task of tasks) checkRunnerOf(task, runners);
   const fallback = runners.find(({ name }) => tasks.some((task) => runnerOf(task) === name)) ?? runners[0]!;
-  const owners = queues.map((queue) => ({ queue, owner: ownerOf(queue, tasks) ?? fallback.name }));
+  const owners = queues.map((queue) => ({ queue, owner: ownerOf(queue.name, tasks) ?? fallback.name }));
   return runners
     .map((runner) => ({
       runner,
