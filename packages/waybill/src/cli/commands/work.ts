@@ -2,8 +2,9 @@ import { silentLogger, WaybillError } from '@waybill/core';
 import { command } from '../command.ts';
 import { blobsIn } from '../context.ts';
 import { loadTasks } from '../load-tasks.ts';
-import { readInteger, readList, readSpan } from '../read-value.ts';
+import { readInteger, readSpan } from '../read-value.ts';
 import { BLOBS, TRANSPORT } from '../serve-options.ts';
+import { QUEUE_OPTIONS, readQueueOptions } from '../worker-queues.ts';
 
 /** `waybill work`: a worker without a line of code around it. Logs go to stderr as JSON. */
 export const work = command({
@@ -14,7 +15,7 @@ export const work = command({
   isServer: true,
   takesTenant: true,
   options: {
-    queues: { value: 'NAMES', about: 'in order: a job of an earlier queue goes first', default: 'those of the tasks' },
+    ...QUEUE_OPTIONS,
     concurrency: { value: 'N', about: 'handlers at a time', default: '10' },
     transport: TRANSPORT,
     blobs: BLOBS,
@@ -23,12 +24,8 @@ export const work = command({
   },
   notes: `The module exports tasks by name, or a list of them as its default. The first Ctrl-C or SIGTERM takes no more
 jobs and lets running ones finish; a second one does not wait.`,
-  run: async (
-    { args: [module = ''], values: { queues, concurrency, transport, grace, quiet, ...values } },
-    context,
-  ) => {
-    const options = {
-      ...(queues !== undefined && { queues: readList('--queues', queues) }),
+  run: async ({ args: [module = ''], values: { concurrency, transport, grace, quiet, ...values } }, context) => {
+    const given = {
       ...(concurrency !== undefined && { concurrency: readInteger('--concurrency', concurrency) }),
       ...(grace !== undefined && { graceMs: readSpan('--grace', grace) }),
     };
@@ -38,6 +35,7 @@ jobs and lets running ones finish; a second one does not wait.`,
         hint: "Export what task(..) of 'waybill' answers, by name or as a default list.",
       });
     }
+    const options = { ...given, ...readQueueOptions(values, tasks) };
     const [{ pino }, { connectionTo }] = await Promise.all([import('pino'), import('../../sdk/connect.ts')]);
     const level = context.io.env['WAYBILL_LOG'] ?? 'info';
     const logger = quiet ? silentLogger : pino({ level }, pino.destination({ dest: 2, sync: true }));
