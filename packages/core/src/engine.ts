@@ -19,6 +19,7 @@ import type { LoggedEvent } from './events/job-event.ts';
 import { Tailer } from './events/tailer.ts';
 import { workerDirected } from './events/told.ts';
 import { checkHealth } from './health/health.ts';
+import { UnknownTypes } from './health/unknown-types.ts';
 import { FIRST_REMINDER_MS } from './job/next-at.ts';
 import { limits } from './limits/limits.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
@@ -49,6 +50,7 @@ export function engine(options: EngineOptions): Waybill {
   const resolved = { ...asked, store };
   // Also without upkeep: whoever ends a job notes when its row may go.
   if (options.retention) store.keepFor?.(options.retention);
+  const unknownTypes = new UnknownTypes(clock);
   const tailer = new Tailer({ log: asked.store.events, clock });
   const closing = new AbortController();
   let closed: Promise<void> | undefined;
@@ -59,6 +61,7 @@ export function engine(options: EngineOptions): Waybill {
     advance: (job) => advancer.advance(job),
     remind: (jobs) => reminders.remind(jobs),
     remindQueue: (tenant, queue) => reminders.resume(tenant, queue, closing.signal),
+    noteWritten: (jobs) => unknownTypes.written(jobs),
     notifyReaders: () => tailer.ring(),
   });
   if (followUp.isHinted) {
@@ -89,6 +92,7 @@ export function engine(options: EngineOptions): Waybill {
     stepOf: (job) => steps.eventOf(job),
     ...{ store, transport, writer, held, logger },
     onRepeated: (job) => followUp.rows([job]),
+    onHandedBack: (job) => unknownTypes.handedBack(job),
     advance: (job) => advancer.advance(job),
   });
   const heartbeats = new Heartbeats({ store, transport, logger, followUp });
@@ -187,7 +191,8 @@ export function engine(options: EngineOptions): Waybill {
       },
     },
     records: records({ store, onTold: () => followUp.reported() }),
-    health: () => checkHealth(store, transport, resolved.maintenance ? maintenance.health() : undefined),
+    health: () =>
+      checkHealth(store, transport, resolved.maintenance ? maintenance.health() : undefined, unknownTypes.health()),
     close: () => {
       closed ??= close();
       return closed;

@@ -30,7 +30,7 @@ export {
   lastError,
   type OutcomeKind,
 } from './job/job.ts';
-export type { ErrorInput, Outcome } from './job/outcome.ts';
+export { type ErrorInput, type Outcome, UNKNOWN_TYPE } from './job/outcome.ts';
 export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-policy.ts';
 export type { Json, JsonObject } from './json.ts';
 export { checkLogger, type Logger, silentLogger } from './logger.ts';

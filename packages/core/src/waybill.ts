@@ -311,6 +311,25 @@ export interface Health {
   transport?: Pulse;
   /** Absent where nobody does maintenance in the process that was asked. */
   maintenance?: MaintenanceHealth;
+  /** Absent where there are none. They are no fault of the server, so the status does not depend on them. */
+  unknownTypes?: UnknownTypesHealth;
+}
+
+/** Jobs that workers have lately handed back to this process because they have no task of that type. */
+export interface UnknownTypesHealth {
+  jobs: number;
+  /** The first few, those with most jobs first. */
+  types: readonly UnknownType[];
+}
+
+export interface UnknownType {
+  type: string;
+  queue: string;
+  jobs: number;
+  /** Which worker had no task, and which of its tasks may be meant. */
+  reason: string;
+  /** When the next of the jobs is given out again. */
+  nextTryAt: number;
 }
 
 /** Whether the sweep and the pruning of this process get on. */

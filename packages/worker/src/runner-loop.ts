@@ -1,8 +1,7 @@
 import type { Lease } from '@waybill/core';
 import { claimLoop } from './claim-loop.ts';
 import { type ClaimTurns, SharedTurns, sameTurns } from './claim-turns.ts';
-import { type Ended, execute, type Stages, UNKNOWN_TASK_SNOOZE_MS } from './execute/pipeline.ts';
-import { serverNow } from './execute/run-control.ts';
+import { type Ended, execute, type Stages } from './execute/pipeline.ts';
 import { runTask } from './execute/run-task.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { HeldRun, type HeldRuns } from './held-run.ts';
@@ -12,6 +11,7 @@ import type { Bell } from './patience.ts';
 import { QueueSlots } from './queue-slots.ts';
 import type { RunnerQueues } from './runner-queues.ts';
 import { type SettleParts, settleRun } from './settle-run.ts';
+import { UnknownTasks } from './unknown-tasks.ts';
 
 /** While runs take longer than this on average, jobs claimed ahead would only wait here. */
 const AHEAD_BELOW_MS = 1_000;
@@ -149,13 +149,12 @@ export class RunnerLoop {
 
   /** Once for all runs: whatever is made anew for each of them costs more than a short handler. */
   #makeStages(): Stages<HeldRun, unknown> {
-    const { clock } = this.#parts;
     const { runner, tasks } = this.#own;
+    const unknown = new UnknownTasks(runner.name, this.#parts);
     const parts = { ...this.#parts, workerId: this.#parts.id, runner };
     return {
       tasks,
-      now: (run) => serverNow(run.lease, run, clock),
-      onUnknown: (run) => this.#warnOfUnknown(run),
+      onUnknown: ({ lease }) => unknown.errorFor(lease.job),
       run: (validated, run) => runTask(validated, run, parts),
       settle: (ended, run) => this.#settle(ended, run),
     };
@@ -207,17 +206,6 @@ export class RunnerLoop {
 
   #note(ms: number): void {
     this.#meanRunMs = this.#meanRunMs === Number.POSITIVE_INFINITY ? ms : this.#meanRunMs * (1 - NEWEST) + ms * NEWEST;
-  }
-
-  #warnOfUnknown({ fields, lease }: HeldRun): void {
-    const { logger, tasks } = this.#parts;
-    const { runner } = this.#own;
-    const known = tasks.get(fields.task);
-    const message =
-      known === undefined
-        ? `This worker has no task '${fields.task}'; the job waits ${UNKNOWN_TASK_SNOOZE_MS} ms.`
-        : `Task '${fields.task}' has the runner '${known.runner}', and queue '${lease.job.queue}' is claimed for '${runner.name}'; the job waits ${UNKNOWN_TASK_SNOOZE_MS} ms. Enqueue it in another queue.`;
-    logger.warn(fields, message);
   }
 
   /** Heartbeats need a turn of the event loop; a handler that computes without a pause denies it to all the others. */

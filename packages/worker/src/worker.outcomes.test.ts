@@ -242,7 +242,9 @@ describe('a job of a task that this worker does not have', () => {
     work([task('other.task', { run: () => 1 })]);
     const { job } = await waybill.jobs.enqueue({ type: 'new.task', args: [] });
     expect(await happened(job.id, 'job.snoozed')).toMatchObject({ attempt: 0, scheduledAt: clock.now() + 5_000 });
-    expect(logs.warnings()).toEqual(["This worker has no task 'new.task'; the job waits 5000 ms."]);
+    expect(logs.warnings()).toEqual([
+      "Worker worker-1 has no task 'new.task'. Its jobs wait for a worker that has it, for 5 s at first and up to an hour. See: waybill doctor",
+    ]);
   });
 });
 

@@ -66,9 +66,11 @@ describe('two runners', () => {
     const { add, happened, far, logs } = twoRunners();
     const job = await add(far, undefined, { queue: 'default' });
     expect(await happened(job.id, 'job.snoozed')).toMatchObject({ attempt: 0 });
-    expect(logs.warnings()).toEqual([
-      "Task 'far.one' has the runner 'other', and queue 'default' is claimed for 'in-process'; the job waits 5000 ms. Enqueue it in another queue.",
-    ]);
+    const [warning, ...others] = logs.warnings();
+    expect(warning).toContain(
+      "Worker worker-1 runs task 'far.one' with the runner 'other', and claims queue 'default' for 'in-process'. Enqueue the job in another queue.",
+    );
+    expect(others).toEqual([]);
   });
 
   it('divide the queues that the worker was given; one without tasks goes to the first that has tasks', async () => {

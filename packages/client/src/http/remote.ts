@@ -1,4 +1,4 @@
-import type { FailingItem, Health, MaintenanceHealth, Pulse, Waybill } from '@waybill/core';
+import type { FailingItem, Health, MaintenanceHealth, Pulse, UnknownTypesHealth, Waybill } from '@waybill/core';
 import { Calls, type CallsOptions } from './calls.ts';
 import { deadLetters } from './dead-letters.ts';
 import { events } from './events.ts';
@@ -31,6 +31,12 @@ interface WireHealth {
   backend: WirePulse;
   transport?: WirePulse;
   maintenance?: WireMaintenance;
+  unknown_types?: WireUnknownTypes;
+}
+
+interface WireUnknownTypes {
+  jobs: number;
+  types: { type: string; queue: string; jobs: number; reason: string; next_try_at: string }[];
 }
 
 interface WireMaintenance extends Omit<MaintenanceHealth, 'items'> {
@@ -51,6 +57,11 @@ const maintenanceFromWire = ({ items, ...rest }: WireMaintenance): MaintenanceHe
     ...{ ...item, tenant: '' },
     ...{ since: Date.parse(since), nextTryAt: Date.parse(next_try_at) },
   })),
+});
+
+const unknownTypesFromWire = ({ jobs, types }: WireUnknownTypes): UnknownTypesHealth => ({
+  jobs,
+  types: types.map(({ next_try_at, ...type }) => ({ ...type, nextTryAt: Date.parse(next_try_at) })),
 });
 
 const pulseFromWire = ({ type, latency_ms, ...rest }: WirePulse): Pulse => ({
@@ -76,10 +87,11 @@ export function remote(url: string, options: RemoteOptions = {}): Waybill {
     health: async () => {
       // A server whose store is away says so with 503, and that is an answer.
       const health = await calls.call<WireHealth>('GET', '/ojs/v1/health', { accept: 503 });
-      const { status, backend, transport, maintenance } = health;
+      const { status, backend, transport, maintenance, unknown_types } = health;
       const carried = transport && { transport: pulseFromWire(transport) };
       const kept = maintenance && { maintenance: maintenanceFromWire(maintenance) };
-      return { status, store: pulseFromWire(backend), ...carried, ...kept };
+      const unknown = unknown_types && { unknownTypes: unknownTypesFromWire(unknown_types) };
+      return { status, store: pulseFromWire(backend), ...carried, ...kept, ...unknown };
     },
     /** Ends streams and waiting claims, waits for calls under way. The server goes on. */
     close: () => calls.close(),

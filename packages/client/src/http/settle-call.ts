@@ -19,6 +19,7 @@ function told({ outcome }: SettleCall): object {
     case 'requeued':
       return { requeue: true, error: outcome.error };
     case 'snoozed':
+      if ('error' in outcome) return { outcome: 'snoozed', error: outcome.error };
       return { outcome: 'snoozed', snooze_until: toRfc3339(outcome.until) };
     case 'cancelled':
       return { outcome: 'cancelled', reason: outcome.reason };

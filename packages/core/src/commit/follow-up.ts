@@ -15,6 +15,8 @@ export interface FollowUpParts {
   remind(jobs: readonly Job[]): Promise<void>;
   /** Hints again at all jobs of a queue that may give more of them now. */
   remindQueue(tenant: string, queue: string): Promise<void>;
+  /** Forgets that workers did not know these jobs, where they have gone on since. */
+  noteWritten(jobs: readonly Job[]): void;
   /** Tells the readers of the log in this process that there is more to read. */
   notifyReaders(): void;
 }
@@ -36,6 +38,7 @@ export class FollowUp {
   rows(jobs: readonly Job[]): void {
     if (jobs.length === 0) return;
     this.#watch(jobs);
+    this.#parts.noteWritten(jobs);
     this.hint(jobs);
     this.#parts.notifyReaders();
   }

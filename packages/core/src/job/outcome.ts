@@ -9,12 +9,17 @@ export interface ErrorInput {
   details?: Json;
 }
 
+/** Code of the error that a worker hands a job back with when it has no task for the job's type. */
+export const UNKNOWN_TYPE = 'unknown_type';
+
 /** What a worker says its run came to. The closed set of answers a handler can give. */
 export type Outcome =
   | { kind: 'completed'; result: Json | null }
   | { kind: 'failed'; error: ErrorInput }
   /** Try again at a given time; counts neither as failure nor as attempt. */
   | { kind: 'snoozed'; until: number }
+  /** Nothing here can run the job, and another worker may. Counts as little; the engine says when to try again. */
+  | { kind: 'snoozed'; error: ErrorInput }
   /** Hand the job back untouched; the attempt is not consumed. */
   | { kind: 'requeued'; error?: ErrorInput }
   | { kind: 'cancelled'; reason?: string }

@@ -90,6 +90,57 @@ describe('settle', () => {
     expect(settle(job, { kind: 'snoozed', until: 0 }, LATER).job.scheduledAt).toBe(LATER);
   });
 
+  describe('snoozed for a reason', () => {
+    const unknown = { code: 'unknown_type', message: "Worker w has no task 'mail.sned'.", details: { worker: 'w' } };
+    /** The job as the next claim finds it. */
+    const claimedAgain = (job: Job): Job => ({ ...job, state: 'active', run: job.run + 1, attempt: job.attempt + 1 });
+
+    it('D10: keeps the attempt, with the reason on the row and in the event', () => {
+      const job = active({}, { limitKey: 'k', holdsSlot: true });
+      const next = settle(job, { kind: 'snoozed', error: unknown }, LATER);
+      const until = LATER + 5_000;
+      expect(next.job).toMatchObject({ state: 'retryable', outcome: 'snoozed', attempt: 0, run: 1, holdsSlot: false });
+      expect(next.job).toMatchObject({ scheduledAt: until, nextAt: until, seq: seqAt(until, job.seq) });
+      expect(next.job.errors).toEqual([{ ...unknown, attempt: 1, run: 1, occurredAt: LATER }]);
+      const { code, message } = unknown;
+      const data = { until: new Date(until).toISOString(), error: { code, message } };
+      expect(next.events).toMatchObject([{ type: 'job.snoozed', data }]);
+    });
+
+    it('D10: waits twice as long each time in a row, up to an hour, and keeps one entry for all of them', () => {
+      let job = active({}, { errors: [{ ...error, attempt: 1, run: 0, occurredAt: NOW }] });
+      const pauses: number[] = [];
+      for (let run = 0; run < 14; run += 1) {
+        const next = settle(job, { kind: 'snoozed', error: unknown }, LATER).job;
+        pauses.push(next.scheduledAt! - LATER);
+        job = claimedAgain(next);
+      }
+      const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 3_600, 3_600, 3_600, 3_600];
+      expect(pauses).toEqual(doubled.map((seconds) => seconds * 1_000));
+      expect(job.errors.map(({ code, run }) => [code, run])).toEqual([
+        ['boom', 0],
+        ['unknown_type', 14],
+      ]);
+      expect(job.attempt).toBe(1);
+    });
+
+    it('D10: begins anew after a run that was another worker’s', () => {
+      const first = settle(active(), { kind: 'snoozed', error: unknown }, LATER).job;
+      const second = settle(claimedAgain(first), { kind: 'snoozed', error: unknown }, LATER).job;
+      expect(second.retryDelayMs).toBe(10_000);
+      const snoozed = settle(claimedAgain(second), { kind: 'snoozed', until: LATER }, LATER).job;
+      const failed = settle(claimedAgain(second), { kind: 'failed', error }, LATER).job;
+      for (const other of [snoozed, failed])
+        expect(settle(claimedAgain(other), { kind: 'snoozed', error: unknown }, LATER).job.retryDelayMs).toBe(5_000);
+    });
+
+    it('D10: never pauses for less than 5 s, whatever pause the row had', () => {
+      const before = { code: 'unknown_type', message: '', attempt: 1, run: 0, occurredAt: NOW };
+      const job = active({}, { errors: [before], retryDelayMs: 0 });
+      expect(settle(job, { kind: 'snoozed', error: unknown }, LATER).job.retryDelayMs).toBe(5_000);
+    });
+  });
+
   it('requeued: keeps its place and its attempt, but another start needs another slot', () => {
     const job = active({}, { limitKey: 'k', holdsSlot: true, priority: 3 });
     const next = settle(job, { kind: 'requeued', error }, LATER);

@@ -2,7 +2,7 @@ import type { Json } from '../json.ts';
 import { evolve, type Fact, type Transition } from './evolve.ts';
 import { finish, RUN_OVER } from './finish.ts';
 import { chanceOf } from './jitter.ts';
-import { type Job, type JobError, MAX_ERRORS_KEPT, type OutcomeKind } from './job.ts';
+import { type Job, type JobError, lastError, MAX_ERRORS_KEPT, type OutcomeKind } from './job.ts';
 import type { ErrorInput, Outcome } from './outcome.ts';
 import { boundedMoment, seqAt } from './rank.ts';
 import { isFinal, type RetryPolicy, resolveRetry, retryDelayMs } from './retry-policy.ts';
@@ -16,11 +16,8 @@ export function settle(job: Job, outcome: Outcome, now: number): Transition {
     }
     case 'failed':
       return fail(job, 'failed', outcome.error, now);
-    case 'snoozed': {
-      const until = boundedMoment(outcome.until, now);
-      const patch = { ...RUN_OVER, ...waiting(job, until), outcome: 'snoozed', attempt: unspent(job) } as const;
-      return evolve(job, patch, [['job.snoozed', { until: new Date(until).toISOString() }]], now);
-    }
+    case 'snoozed':
+      return 'error' in outcome ? putAside(job, outcome.error, now) : snooze(job, outcome.until, now);
     case 'requeued': {
       // Keeps its place in the queue: it was its turn, and nothing was done.
       const patch = {
@@ -41,6 +38,38 @@ export function settle(job: Job, outcome: Outcome, now: number): Transition {
       return giveUp(job, 'discarded', errorOf(job, outcome.error, now), dead, now);
     }
   }
+}
+
+function snooze(job: Job, asked: number, now: number): Transition {
+  const until = boundedMoment(asked, now);
+  const patch = { ...RUN_OVER, ...waiting(job, until), outcome: 'snoozed', attempt: unspent(job) } as const;
+  return evolve(job, patch, [['job.snoozed', { until: new Date(until).toISOString() }]], now);
+}
+
+const FIRST_PAUSE_MS = 5_000;
+/** A worker that can run the job may be deployed at any time, and shall not wait longer than this for it. */
+const LONGEST_PAUSE_MS = 3_600_000;
+
+/**
+ * The run could not even begin. The pause doubles with each such run in a row. Of these the row keeps the newest error
+ * only, because a job may wait for weeks, and what failed before must stay readable.
+ */
+function putAside(job: Job, input: ErrorInput, now: number): Transition {
+  const error = errorOf(job, input, now);
+  const before = lastError(job);
+  const isAgain = before?.code === error.code && before.run === job.run - 1;
+  const longer = isAgain ? 2 * (job.retryDelayMs ?? 0) : FIRST_PAUSE_MS;
+  const pauseMs = Math.max(FIRST_PAUSE_MS, Math.min(longer, LONGEST_PAUSE_MS));
+  const until = boundedMoment(now + pauseMs, now);
+  const patch = {
+    ...RUN_OVER,
+    ...waiting(job, until),
+    outcome: 'snoozed',
+    attempt: unspent(job),
+    retryDelayMs: pauseMs,
+    errors: isAgain ? [...job.errors.slice(0, -1), error] : withError(job, error),
+  } as const;
+  return evolve(job, patch, [['job.snoozed', { until: new Date(until).toISOString(), ...told(error) }]], now);
 }
 
 export const isPast = (moment: number | null, now: number): moment is number => moment !== null && moment <= now;

@@ -24,6 +24,8 @@ interface SettlerParts {
   onRepeated(job: Job): void;
   /** What the log says of its workflow. */
   stepOf(job: Job): Promise<SubjectEvent | null>;
+  /** A worker has handed the job back and said why. */
+  onHandedBack(job: Job): void;
   /** Lets go on what waited for this node. */
   advance(job: Job): Promise<void>;
 }
@@ -63,6 +65,7 @@ export class Settler {
     held.forget(tenant, id);
     // Before the commit the message must stay; whoever settles after it, as a repetition, deletes it.
     if (token?.receipt !== undefined && !within) await this.#ack(settled, token.receipt);
+    if (call.outcome.kind === 'snoozed' && 'error' in call.outcome) this.#parts.onHandedBack(settled);
     // Before the commit nobody may build on it.
     if (settled.advancePending && !within) await this.#parts.advance(settled);
     return settled;

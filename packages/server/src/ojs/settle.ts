@@ -13,7 +13,11 @@ const MAX_MESSAGE = 10_000;
 const LATEST = Date.UTC(2250, 0, 1);
 
 /** What the specification's `nack` has no word for, and the fields that go with each. */
-const OUTCOMES = { snoozed: ['snooze_until'], cancelled: ['reason'], discarded: ['dead_letter', 'error'] } as const;
+const OUTCOMES = {
+  snoozed: ['snooze_until', 'error'],
+  cancelled: ['reason'],
+  discarded: ['dead_letter', 'error'],
+} as const;
 const OUTCOME_KINDS = ['snoozed', 'cancelled', 'discarded'] as const;
 const OUTCOME_FIELDS = ['snooze_until', 'reason', 'dead_letter'] as const;
 
@@ -39,8 +43,11 @@ export function readNack(body: Fields, rules: Rules): SettleCall {
 function readOutcome(kind: (typeof OUTCOME_KINDS)[number], body: Fields): Outcome {
   switch (kind) {
     case 'snoozed': {
+      const error = body.fields('error');
+      if (error && !body.has('snooze_until')) return { kind, error: readError(error) };
+      if (error) throw invalidField('error', `does not go with 'snooze_until': with a reason, the server says when.`);
       const until = readMoment('snooze_until', body.string('snooze_until'));
-      if (until === undefined) throw invalidField('snooze_until', 'is required with the outcome snoozed.');
+      if (until === undefined) throw invalidField('snooze_until', 'or an error is required with the outcome snoozed.');
       if (until < 0 || until > LATEST) throw invalidField('snooze_until', 'must lie between the years 1970 and 2250.');
       return { kind, until };
     }

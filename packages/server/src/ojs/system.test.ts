@@ -86,3 +86,19 @@ test('A1: a server whose maintenance fails is degraded and ready, and names what
   expect(await get('/health')).toMatchObject({ status: 200, body: { status: 'degraded', maintenance } });
   expect(await get('/ready')).toMatchObject({ status: 200, body: { status: 'ready', maintenance } });
 });
+
+test('D10: health names types that no worker knows, and is not degraded by them', async () => {
+  const { get, post, waybill } = harness();
+  await waybill.jobs.enqueue({ type: 'mail.sned', args: [] });
+  const [job] = (await post('/ojs/v1/workers/fetch', { queues: ['default'] })).body.jobs;
+  const error = { code: 'unknown_type', message: "Worker w has no task 'mail.sned'." };
+  await post('/ojs/v1/workers/nack', { job_id: job.id, lease_token: job.lease_token, outcome: 'snoozed', error });
+  const type = { type: 'mail.sned', queue: 'default', jobs: 1, reason: error.message };
+  for (const path of ['/ojs/v1/health', '/health']) {
+    expect(await get(path)).toMatchObject({
+      status: 200,
+      body: { status: 'ok', unknown_types: { jobs: 1, types: [{ ...type, next_try_at: expect.any(String) }] } },
+    });
+  }
+  expect((await get('/ready')).body).toEqual({ status: 'ready' });
+});

@@ -1,4 +1,4 @@
-import type { MaintenanceHealth, Pulse, Waybill } from '@waybill/core';
+import type { MaintenanceHealth, Pulse, UnknownTypesHealth, Waybill } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import type { App } from '../http/env.ts';
 import { OJS_VERSION } from '../http/headers.ts';
@@ -70,11 +70,12 @@ export function systemRoutes(app: App, waybill: Waybill, surface: SystemSurface)
 
   for (const path of ['/ojs/v1/health', '/health']) {
     app.get(path, async (c) => {
-      const { status, store, transport, maintenance } = await waybill.health();
+      const { status, store, transport, maintenance, unknownTypes } = await waybill.health();
       const uptime_seconds = Math.floor((clock.monotonic() - begun) / 1_000);
       const carried = transport && { transport: pulseToWire(transport) };
       const kept = maintenance && { maintenance: maintenanceToWire(maintenance, namesItems) };
-      const body = { status, version, uptime_seconds, backend: pulseToWire(store), ...carried, ...kept };
+      const unknown = namesItems && unknownTypes && { unknown_types: unknownTypesToWire(unknownTypes) };
+      const body = { status, version, uptime_seconds, backend: pulseToWire(store), ...carried, ...kept, ...unknown };
       // Without its queues a server still takes jobs, and finds them in the store.
       return answer(c, body, store.status === 'ok' ? 200 : 503);
     });
@@ -101,6 +102,11 @@ const maintenanceToWire = ({ items, ...rest }: MaintenanceHealth, namesItems: bo
     since: new Date(since).toISOString(),
     next_try_at: new Date(nextTryAt).toISOString(),
   })),
+});
+
+const unknownTypesToWire = ({ jobs, types }: UnknownTypesHealth) => ({
+  jobs,
+  types: types.map(({ nextTryAt, ...type }) => ({ ...type, next_try_at: new Date(nextTryAt).toISOString() })),
 });
 
 async function backendName(waybill: Waybill): Promise<string> {

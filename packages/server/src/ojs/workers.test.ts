@@ -219,6 +219,13 @@ describe('nack can say what else a run came to', () => {
     expect(body.job).not.toHaveProperty('error');
   });
 
+  test('D10: snoozed for a reason, which stays on the job; the server says when', async () => {
+    const error = { code: 'unknown_type', message: "Worker w has no task 'mail.sned'." };
+    const body = await settled({ outcome: 'snoozed', error });
+    expect(body).toMatchObject({ state: 'retryable', attempt: 0, retry_delay_ms: 5_000 });
+    expect(body.job).toMatchObject({ state: 'retryable', error, errors: [error] });
+  });
+
   test('cancelled', async () => {
     const body = await settled({ outcome: 'cancelled', reason: 'no longer needed' });
     expect(body).toMatchObject({ state: 'cancelled', job: { cancelled_at: '2030-01-01T00:00:00.000Z' } });

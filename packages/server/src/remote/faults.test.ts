@@ -67,6 +67,7 @@ describe.each(DROPS)('a connection dropped %s the effect', (drop) => {
     ['ack', { kind: 'completed', result: 1 }, 'job.completed'],
     ['nack', { kind: 'failed', error: { code: 'x', message: '' } }, 'job.failed'],
     ['nack', { kind: 'snoozed', until: TEST_EPOCH + 1_000 }, 'job.snoozed'],
+    ['nack', { kind: 'snoozed', error: { code: 'unknown_type', message: '' } }, 'job.snoozed'],
     ['nack', { kind: 'requeued' }, 'job.requeued'],
     ['nack', { kind: 'discarded', error: { code: 'x', message: '' } }, 'job.discarded'],
   ] as const)('%s of %o happens once', async (call, outcome, type) => {

@@ -68,6 +68,7 @@ const SCENARIOS: Record<string, Scenario> = {
       { kind: 'completed', result: { sent: true } },
       { kind: 'failed', error: failure },
       { kind: 'snoozed', until: TEST_EPOCH + 60_000 },
+      { kind: 'snoozed', error: failure },
       { kind: 'requeued' },
       { kind: 'requeued', error: failure },
       { kind: 'cancelled', reason: 'not needed' },

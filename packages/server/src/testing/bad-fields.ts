@@ -138,6 +138,18 @@ export const BAD_FIELDS: BadFields[] = [
   },
   {
     path: '/ojs/v1/workers/nack',
+    good: { job_id: ID, outcome: 'snoozed', error: { code: 'unknown_type' } },
+    bad: {
+      snooze_until: ['2030-01-01T00:00:00Z', 'soon'],
+      error: [undefined, null, 'x', []],
+      'error.code': [1],
+      requeue: [true],
+      reason: ['x'],
+      dead_letter: [true],
+    },
+  },
+  {
+    path: '/ojs/v1/workers/nack',
     good: { job_id: ID, outcome: 'cancelled' },
     bad: {
       reason: [1, {}, long(1_025)],

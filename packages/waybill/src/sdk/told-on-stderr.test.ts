@@ -76,3 +76,23 @@ await connect('postgres://u:s3cret@127.0.0.1:1/orders');
   );
   expect(line).not.toContain('s3cret');
 });
+
+test('D10: a type that no task has is told once on stderr, however many jobs and workers there are', async () => {
+  const code = `
+import { connect, task } from 'waybill';
+const waybill = await connect('sqlite::memory:');
+const send = task('mail.send', { run: () => {} });
+for (const id of ['a', 'b']) waybill.work([send], { id });
+const types = ['mail.sned', 'mail.sned', 'mail.sned', 'mail.sned'];
+await waybill.jobs.enqueueMany(types.map((type) => ({ type, args: [] })));
+const over = new AbortController();
+let left = types.length;
+for await (const _ of waybill.events.follow({ filter: { types: ['job.snoozed'] }, signal: over.signal })) if (--left === 0) break;
+over.abort();
+await waybill.close();
+`;
+  const { stderr } = await run(...application(code));
+  expect(stderr).toMatch(
+    /^\S+Z WARN {2}waybill: Worker [ab] has no task 'mail\.sned'\. Did you mean 'mail\.send'\? Its jobs wait for a worker that has it, .+ See: waybill doctor .+\n$/,
+  );
+});

@@ -1,4 +1,4 @@
-import { type Lease, type Logger, type Outcome, type Waybill, WaybillError } from '@waybill/core';
+import { type Lease, type Logger, type Outcome, UNKNOWN_TYPE, type Waybill, WaybillError } from '@waybill/core';
 import {
   type AnyTask,
   type Ended,
@@ -31,8 +31,11 @@ export function runJob(lease: Lease, { port, clock, tasks, middleware, logger }:
     { lease },
     {
       tasks,
-      now: () => clock.now(),
-      onUnknown: () => logger.warn({ job: lease.job.id }, `There is no task '${lease.job.type}' in this test.`),
+      onUnknown: ({ lease: { job } }) => {
+        const message = `There is no task '${job.type}' in this test.`;
+        logger.warn({ job: job.id }, message);
+        return { code: UNKNOWN_TYPE, message };
+      },
       run: (validated) => runTask(validated, control, parts),
       settle: async (ended) => {
         if (ended.outcome !== null) await settle(port, lease, ended.outcome);

@@ -1,4 +1,4 @@
-import type { Lease, Outcome } from '@waybill/core';
+import type { ErrorInput, Lease, Outcome } from '@waybill/core';
 import { describe } from '../request.ts';
 import { pathOf } from '../standard-schema.ts';
 import { type AnyTask, inputOf } from '../task.ts';
@@ -30,25 +30,19 @@ export interface Ended {
 /** What each stage does. Made once for all runs, so each is told which one it is about. */
 export interface Stages<Run extends Claimed, Settled> {
   tasks: ReadonlyMap<string, AnyTask>;
-  /** The server's time. */
-  now(run: Run): number;
-  /** A job whose task this worker does not have. */
-  onUnknown(run: Run): void;
+  /** A job whose task this worker does not have: why it is handed back. */
+  onUnknown(run: Run): ErrorInput;
   run(validated: Validated, run: Run): Promise<Ended>;
   settle(ended: Ended, run: Run): Promise<Settled>;
 }
 
-/** Another worker may know the task; by then it may also have been deployed here. */
-export const UNKNOWN_TASK_SNOOZE_MS = 5_000;
 const MAX_ISSUES = 20;
 
 export async function execute<Run extends Claimed, Settled>(run: Run, stages: Stages<Run, Settled>): Promise<Settled> {
   const { lease } = run;
   const task = stages.tasks.get(lease.job.type);
-  if (task === undefined) {
-    stages.onUnknown(run);
-    return stages.settle(end(lease, { kind: 'snoozed', until: stages.now(run) + UNKNOWN_TASK_SNOOZE_MS }), run);
-  }
+  // Another worker may know the task; by the next time it may also have been deployed here.
+  if (task === undefined) return stages.settle(end(lease, { kind: 'snoozed', error: stages.onUnknown(run) }), run);
   const input = inputOf(lease.job);
   // Waiting for what needs no wait would cost every run of a task without a schema.
   const validated: Validated | Ended =

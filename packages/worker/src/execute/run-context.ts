@@ -195,7 +195,7 @@ export class RunContext {
 
   end(method: string, outcome: Outcome): never {
     if (this.#isLive(method)) {
-      if (outcome.kind === 'snoozed' && !Number.isFinite(outcome.until)) {
+      if (outcome.kind === 'snoozed' && 'until' in outcome && !Number.isFinite(outcome.until)) {
         throw new TypeError('snooze() takes milliseconds or a Date.');
       }
       this.asked ??= outcome;

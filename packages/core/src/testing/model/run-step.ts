@@ -215,6 +215,8 @@ function outcomeOf(kind: SettlePlan['kind'], now: number): Outcome {
       return { kind: 'failed', error: { ...error, retryable: false } };
     case 'snoozed':
       return { kind, until: now + 2000 };
+    case 'unknown':
+      return { kind: 'snoozed', error };
     case 'requeued':
     case 'cancelled':
       return { kind };

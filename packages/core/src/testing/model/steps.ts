@@ -47,7 +47,7 @@ export interface ClaimPlan {
 
 export interface SettlePlan {
   lease: Pick;
-  kind: 'completed' | 'failed' | 'fatal' | 'snoozed' | 'requeued' | 'cancelled' | 'discarded' | 'dead';
+  kind: (typeof KINDS)[number];
 }
 
 export interface NodePlan {
@@ -135,7 +135,10 @@ const rateRule: fc.Arbitrary<LimitRule> = fc.record({
 
 const cronName = fc.constantFrom('hourly', 'nightly');
 
-const KINDS = ['completed', 'failed', 'fatal', 'snoozed', 'requeued', 'cancelled', 'discarded', 'dead'] as const;
+const KINDS = [
+  ...(['completed', 'failed', 'fatal', 'snoozed', 'unknown'] as const),
+  ...(['requeued', 'cancelled', 'discarded', 'dead'] as const),
+] as const;
 
 const settlePlan: fc.Arbitrary<SettlePlan> = fc.record({
   lease: pick,

@@ -14,6 +14,7 @@ const OUTCOMES: [name: string, outcome: Outcome][] = [
   ['completed without a result', { kind: 'completed', result: null }],
   ['failed', FAILED],
   ['snoozed', { kind: 'snoozed', until: TEST_EPOCH + 60_000 }],
+  ['snoozed for a reason', { kind: 'snoozed', error: { code: 'unknown_type', message: 'Nobody knows it.' } }],
   ['requeued', { kind: 'requeued' }],
   ['cancelled', { kind: 'cancelled', reason: 'nobody wants it' }],
   ['discarded', DISCARDED],
