@@ -1,3 +1,4 @@
+import { remote } from '@waybill/client/http';
 import { engine } from '@waybill/core';
 import { createApp, serve } from '@waybill/server';
 import { expect, onTestFinished, test } from 'vitest';
@@ -55,6 +56,23 @@ test('doctor asks a server, and compares clocks', async () => {
   });
   terminal.now += 3_600_000;
   expect(await terminal.json('doctor')).toMatchObject({ status: 'warn' });
+});
+
+test('D10: doctor asks a server for jobs whose type no worker knows', async () => {
+  const terminal = await server();
+  await terminal.run('enqueue', 'mail.sned');
+  const far = remote(terminal.store);
+  onTestFinished(() => far.close());
+  const [lease] = await far.jobs.claim({ queues: ['default'] });
+  const error = { code: 'unknown_type', message: "Worker w has no task 'mail.sned'." };
+  await far.jobs.settle({ id: lease!.job.id, leaseToken: lease!.token, outcome: { kind: 'snoozed', error } });
+  const { checks } = (await terminal.json('doctor')) as { checks: { name: string; status: string; message: string }[] };
+  expect(checks.at(-1)).toMatchObject({
+    ...{ name: 'tasks', status: 'warn' },
+    message: expect.stringMatching(
+      /^1 job of 1 type handed back, newest \S+ mail\.sned in queue default: Worker w has/,
+    ),
+  });
 });
 
 test('a server that is not there: exit 14, and which one was meant', async () => {

@@ -7,6 +7,7 @@ import { checkClock, checkServerClock } from './clock.ts';
 import { checkDurability, checkFile, checkSchema, checkSpace } from './file.ts';
 
 export type { Check } from './check.ts';
+export { checkTasks } from './tasks.ts';
 export { checkTransport } from './transport.ts';
 
 export function checkNode(version: string): Check {

@@ -1,9 +1,6 @@
 import type { Context } from '../context.ts';
 import { refusalOf } from '../report.ts';
-import type { Check } from './check.ts';
-
-/** What must be there before a store can be opened without making anything. */
-const GROUND = ['file', 'store', 'server', 'schema', 'table'];
+import { type Check, GROUND } from './check.ts';
 
 /** What carries the hints to and from the queues that the store knows. The poll transport is the store itself. */
 export async function checkTransport(context: Context, transport: string, store: readonly Check[]): Promise<Check[]> {

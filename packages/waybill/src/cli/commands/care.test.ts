@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { engine, systemClock } from '@waybill/core';
 import { expect, test } from 'vitest';
+import { openStore } from '../../connect/open-store.ts';
 import { checkNode } from '../checks/index.ts';
 import { folder, Terminal } from '../testing/terminal.ts';
 
@@ -152,4 +154,42 @@ test('D3: doctor says nothing about the durability of a store whose address is m
                  Use an address like sqlite:./waybill.db, postgres://user:password@host:5432/database, dynamodb://eu-west-1/jobs or http://localhost:8080.
     "
   `);
+});
+
+test('D10: doctor names jobs whose type no worker knows, and what to do', async () => {
+  const terminal = new Terminal();
+  for (const type of ['mail.sned', 'mail.sned', 'other.task']) {
+    await terminal.run('enqueue', type);
+    const message = `Worker worker-1 has no task '${type}'.${type === 'mail.sned' ? " Did you mean 'mail.send'?" : ''}`;
+    await terminal.settle({ kind: 'snoozed', error: { code: 'unknown_type', message } });
+  }
+  expect(anywhere(await terminal.text('doctor'))).toMatchInlineSnapshot(`
+    "
+    ok    node        Node.js N
+    ok    file        FOLDER/test.db can be written to
+    ok    disk        N MiB free
+    ok    store       sqlite answers in N ms
+    ok    schema      version 3
+    ok    clock       2030-01-01T00:00:00.000Z
+    ok    durability  full: what was answered survives a power cut
+    warn  tasks       3 jobs of 2 types handed back, newest ID-3................................ other.task in queue default: Worker worker-1 has no task 'other.task'.
+                      Start a worker that has this task. If the type is mistyped, enqueue the job anew and cancel this one.
+    "
+  `);
+  expect(await terminal.json('doctor')).toMatchObject({ status: 'warn' });
+  const { items } = await terminal.engine(({ jobs }) => jobs.list({ limit: 10 }));
+  expect(await terminal.text('jobs', 'show', items[0]!.id)).toContain(
+    "unknown_type: Worker worker-1 has no task 'other.task'.",
+  );
+  for (const { id } of items.slice(0, 2)) await terminal.run('jobs', 'cancel', id);
+  expect(await terminal.json('doctor')).toMatchObject({ status: 'warn' });
+  // The last one is due, and a worker that knows it puts it off by itself.
+  terminal.now += 5_000;
+  const clock = { ...systemClock, now: () => terminal.now };
+  const waybill = engine({ store: await openStore(terminal.store, { clock }) });
+  const [lease] = await waybill.jobs.claim({ queues: ['default'], waitMs: 60_000 });
+  const outcome = { kind: 'snoozed', until: terminal.now + 60_000 } as const;
+  await waybill.jobs.settle({ id: lease!.job.id, leaseToken: lease!.token, outcome });
+  await waybill.close();
+  expect(await terminal.json('doctor')).toMatchObject({ status: 'ok' });
 });

@@ -1,5 +1,5 @@
 import { isRemote } from '../../connect/parse-address.ts';
-import { type Check, checkNode, checkStore, checkTransport } from '../checks/index.ts';
+import { type Check, checkNode, checkStore, checkTasks, checkTransport } from '../checks/index.ts';
 import { command } from '../command.ts';
 import { transportIn } from '../context.ts';
 import { TRANSPORT } from '../serve-options.ts';
@@ -16,7 +16,8 @@ export const doctor = command({
     const transport = values.transport ?? transportIn(context.io.env);
     const store = await checkStore(context, transport);
     const carried = isRemote(context.store) ? [] : await checkTransport(context, transport, store);
-    const checks: Check[] = [checkNode(process.versions.node), ...store, ...carried];
+    const tasks = await checkTasks(context, store);
+    const checks: Check[] = [checkNode(process.versions.node), ...store, ...carried, ...tasks];
     const status = RANK[Math.max(...checks.map((check) => RANK.indexOf(check.status)))]!;
     const width = Math.max(...checks.map(({ name }) => name.length));
     context.show({ status, checks }, () =>
