@@ -5,6 +5,7 @@ export {
   InvalidResult,
   inProcessRunner,
   type Middleware,
+  type QueueOptions,
   type Runner,
   type Task,
   type TaskContext,
