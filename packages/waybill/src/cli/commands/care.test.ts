@@ -169,7 +169,7 @@ test('D10: doctor names jobs whose type no worker knows, and what to do', async 
     ok    file        FOLDER/test.db can be written to
     ok    disk        N MiB free
     ok    store       sqlite answers in N ms
-    ok    schema      version 3
+    ok    schema      version 4
     ok    clock       2030-01-01T00:00:00.000Z
     ok    durability  full: what was answered survives a power cut
     warn  tasks       3 jobs of 2 types handed back, newest ID-3................................ other.task in queue default: Worker worker-1 has no task 'other.task'.
