@@ -105,6 +105,7 @@ async function persist<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
+// fault: random breaks of store calls, repeated calls, and servers that are replaced
 test('guarantees 7, 8: every graph ends, each node runs once, after its parents, and no limit is exceeded', {
   timeout: 120_000,
 }, async () => {

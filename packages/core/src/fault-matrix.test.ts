@@ -30,6 +30,7 @@ async function persist<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
+// fault: the connection breaks before or after the effect of a store call
 describe('guarantees 1, 2, 4, 10 hold when one store call breaks', () => {
   test.each(matrix)('$method, call $call, $when its effect', async (fault) => {
     const { waybill, clock, store } = testEngine({ faults: [fault] });

@@ -103,6 +103,7 @@ class Load {
   }
 }
 
+// fault: the process is killed with SIGKILL under load
 test('guarantees 1, 2, 4, 11: a server killed in the midst of load loses nothing it answered for', {
   timeout: 120_000,
 }, async () => {

@@ -62,6 +62,7 @@ class Seen {
   }
 }
 
+// fault: two server processes and sixteen workers at once on one file
 test('guarantees 2, 7, 8: two servers and sixteen workers hammer one file', { timeout: 120_000 }, async () => {
   const args = ['serve', '--store', `sqlite:${path.join(folder, 'hammer.db')}`, '--port', '0'];
   const servers = await Promise.all([ServerProcess.start(args), ServerProcess.start(args)]);

@@ -183,6 +183,7 @@ async function bundlesMade(): Promise<number> {
   return Number(rows[0]!.made);
 }
 
+// fault: PostgreSQL is restarted and crashes, connections are cut, workers are killed and stopped
 test('guarantees 1, 2, 4, 10, 11: a server that is restarted and workers that are killed lose and double nothing', {
   timeout: 180_000,
 }, async ({ annotate }) => {

@@ -28,6 +28,7 @@ test('prints one ready line once it answers', async () => {
   expect((await server.call('GET', '/ready')).status).toBe(200);
 });
 
+// fault: SIGTERM while requests are under way
 test('guarantee 11: SIGTERM lets requests under way finish, ends long polls and exits with 0', async () => {
   const server = await serve('drain.db');
   await server.call('POST', '/ojs/v1/jobs', job);

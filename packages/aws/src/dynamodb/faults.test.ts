@@ -39,6 +39,7 @@ describe.skipIf(!canRun)('what AWS does and DynamoDB Local does not (skipped: ne
     return runs;
   }
 
+  // fault: answers of DynamoDB are lost after the write, or writes conflict
   it.each<[string, Faults]>([
     ['answers are lost after the write', { loseEvery: 4 }],
     ['transactions and writes conflict', { conflictEvery: 3 }],
@@ -55,6 +56,7 @@ describe.skipIf(!canRun)('what AWS does and DynamoDB Local does not (skipped: ne
     await checkLog(store);
   });
 
+  // fault: the index shows nothing first, then an old state
   it('guarantee 5: an index that shows nothing, and then what was, costs time and no job', async () => {
     const { store, clock, client } = await disturbed({ indexLate: 2 });
     const table = tableOf(client);
@@ -70,6 +72,7 @@ describe.skipIf(!canRun)('what AWS does and DynamoDB Local does not (skipped: ne
     await checkLog(store);
   });
 
+  // fault: the index shows nothing first, then an old state
   it('guarantee 5: an alarm that the index shows late rings late, and once', async () => {
     const { store, clock } = await disturbed({ indexLate: 2 });
     const { job } = aJob({ scheduledAt: clock.now() + 1000 });

@@ -167,7 +167,8 @@ describe.skipIf(!canRun)('a writer that readers have given up (skipped: needs Ja
     return { table, proxy, writer, readerClock, reader: reader.store, follower: new Follower(reader.store) };
   }
 
-  it.each(Object.entries(SCENES))('B2: %s that arrives late loses no event', async (_, scene) => {
+  // fault: a write is held up until readers have given it up
+  it.each(Object.entries(SCENES))('guarantee 4: %s that arrives late loses no event', async (_, scene) => {
     const { proxy, writer, reader, readerClock, follower } = await open();
     const jobs = someJobs(3);
     const ids = jobs.map(({ job }) => job.id);
@@ -193,7 +194,8 @@ describe.skipIf(!canRun)('a writer that readers have given up (skipped: needs Ja
     await checkLog(reader);
   });
 
-  it('B2: a process that is stopped between the log and its row loses no event', async () => {
+  // fault: the process is stopped with SIGSTOP between two writes
+  it('guarantee 4: a process that is stopped between the log and its row loses no event', async () => {
     // The process goes by the clock of this machine.
     const { table, proxy, reader, readerClock, follower } = await open(new TestClock(Date.now()));
     const ids = Array.from({ length: 5 }, () => aJob().job.id);
@@ -219,7 +221,8 @@ describe.skipIf(!canRun)('a writer that readers have given up (skipped: needs Ja
     await checkLog(reader);
   });
 
-  it('B2: a reader whose clock is 65 s ahead waits like any other', async () => {
+  // fault: the reader’s clock is 65 s ahead, and a write is held up
+  it('guarantee 4: a reader whose clock is 65 s ahead waits like any other', async () => {
     const { proxy, writer, reader, readerClock, follower } = await open(new TestClock(TEST_EPOCH + 65_000));
     const jobs = someJobs(3);
     const holding = proxy.hold('request', '"pk":{"S":"J#');

@@ -20,6 +20,7 @@ describe.skipIf(!canRun)('much of it on DynamoDB (skipped: needs Java 17)', () =
     now: clock.now(),
   });
 
+  // fault: none, the rule itself
   it('guarantee 8: a child of 200 parents starts once, after the last of them', async () => {
     const { store, clock } = await open();
     const parents = someJobs(200, { workflowId: 'flow' });

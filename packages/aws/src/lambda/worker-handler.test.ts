@@ -98,6 +98,7 @@ test('runs and settles the jobs that the messages name', async () => {
   ]);
 });
 
+// fault: messages come twice, late or unreadable
 test('guarantee 5: doubled, late and useless messages are dropped', async () => {
   let runs = 0;
   const run = async () => {
@@ -140,6 +141,7 @@ test('a job that fails waits for its retry in its row, not in the queue', async 
   expect(await producer.jobs.get(id)).toMatchObject({ state: 'retryable', attempt: 1 });
 });
 
+// fault: the function reaches its deadline while a handler runs
 test('guarantee 11: what runs at the deadline is handed back, and hinted at before the function answers', async () => {
   const stuck = task('mail.send', {
     run: (_, { signal }) =>

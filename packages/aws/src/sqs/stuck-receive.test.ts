@@ -33,7 +33,8 @@ async function behindProxy() {
   return { proxy, transport, messages };
 }
 
-test('E2: a job whose hint is lost runs, in its first attempt, while a receive from SQS hangs', async () => {
+// fault: the hint is lost, and SQS answers nothing
+test('guarantee 5: a job whose hint is lost runs, in its first attempt, while a receive from SQS hangs', async () => {
   const { proxy, transport } = await behindProxy();
   const waybill = engine({ store: memoryStore({ clock: systemClock }), transport });
   // Connections that hang end with the proxy.

@@ -3,6 +3,7 @@ import { memoryStore } from '../store/memory/memory-store.ts';
 import { TestClock } from '../testing/test-clock.ts';
 import { testEngine } from '../testing/test-engine.ts';
 
+// fault: two hundred calls at once
 test('guarantee 2: two hundred claims at once never give a job twice', async () => {
   const { waybill, enqueue } = testEngine();
   await Promise.all(Array.from({ length: 100 }, () => enqueue()));
@@ -12,6 +13,7 @@ test('guarantee 2: two hundred claims at once never give a job twice', async () 
   expect(new Set(ids).size).toBe(100);
 });
 
+// fault: the same call is made again
 test('guarantee 10: the same claim id answers the same jobs', async () => {
   const { waybill, enqueue } = testEngine();
   await Promise.all(Array.from({ length: 5 }, () => enqueue()));
@@ -51,6 +53,7 @@ test('a waiting claim gets a new job at once', async () => {
   expect((await waiting).map(({ job }) => job.id)).toEqual([id]);
 });
 
+// fault: the wake-up of another process is lost
 test('guarantee 5: a job whose wake-up got lost is found by the safety net', async () => {
   const { waybill, clock, store } = testEngine();
   const other = testEngine({ on: { ...store, onWake: () => () => {} }, clock });

@@ -38,6 +38,7 @@ const hint = (jobId: string) => ({
 });
 const done = { kind: 'completed', result: null } as const;
 
+// fault: none, the rule itself
 test('guarantee 6: a message is deleted after its row was settled, by whoever settles', async () => {
   const { waybill, enqueue, claimOne, acked } = onMessages();
   const id = await enqueue();
@@ -47,6 +48,7 @@ test('guarantee 6: a message is deleted after its row was settled, by whoever se
   expect(acked).toEqual(['completed']);
 });
 
+// fault: the hint is sent three times, and again after the job has ended
 test('guarantee 5: doubled and late hints are harmless', async () => {
   const { waybill, enqueue, claimOne, transport, acked } = onMessages();
   const id = await enqueue();
@@ -59,6 +61,7 @@ test('guarantee 5: doubled and late hints are harmless', async () => {
   expect(acked).toEqual(['active', 'active', 'completed', 'completed']);
 });
 
+// fault: hints arrive for jobs that are scheduled, cancelled or unknown
 test('guarantee 6: hints of unknown, finished and waiting jobs are dropped, their rows bring them back', async () => {
   const { waybill, enqueue, transport, acked } = onMessages();
   const later = await enqueue({ scheduled_at: '+PT1H' });
@@ -84,6 +87,7 @@ test('a job with a lease of its own keeps its message hidden as long', async () 
   expect(extended).toEqual([90_000]);
 });
 
+// fault: the same call is made again, after another hint came
 test('guarantee 10: the same claim id answers the same jobs, whatever hints have come since', async () => {
   const { waybill, enqueue } = onMessages();
   await enqueue();
@@ -94,6 +98,7 @@ test('guarantee 10: the same claim id answers the same jobs, whatever hints have
   expect(first).toHaveLength(1);
 });
 
+// fault: the message cannot be deleted
 test('guarantee 6: a message whose deletion fails does not undo the settle', async () => {
   const { waybill, enqueue, claimOne, transport } = onMessages();
   const id = await enqueue();

@@ -33,12 +33,14 @@ function onLossyMessages({ claimsByRank = true, depth }: { claimsByRank?: boolea
 
 const ids = (leases: readonly { job: { id: string } }[]): string[] => leases.map(({ job }) => job.id);
 
+// fault: every hint is lost
 test('guarantee 5: an empty receive looks into the store, so a lost hint costs no job', async () => {
   const { waybill, enqueue } = onLossyMessages();
   const id = await enqueue();
   expect(ids(await waybill.jobs.claim({ queues: ['default'] }))).toEqual([id]);
 });
 
+// fault: every hint is lost
 test('guarantee 5: a waiting claim looks once a second', async () => {
   const { waybill, clock, store, enqueue } = onLossyMessages();
   const waiting = waybill.jobs.claim({ queues: ['default'], waitMs: 20_000 });
@@ -135,6 +137,7 @@ test('where hints come, nobody looks into the store', async () => {
   expect(store.calls('claim')).toBe(0);
 });
 
+// fault: every hint is lost, and the store cannot be claimed by rank
 test('guarantee 5: where the store cannot be looked into, a job is hinted again, with pauses that grow', async () => {
   const { clock, sent, enqueue } = onLossyMessages({ claimsByRank: false });
   const id = await enqueue();
@@ -163,6 +166,7 @@ test('over poll nobody looks at a row that only waits to be claimed', async () =
   expect(store.calls('apply')).toBe(0);
 });
 
+// fault: the hint is dropped while its queue is paused
 test('guarantee 5: a paused job whose hint was dropped is hinted when its queue goes on', async () => {
   const { waybill, line, enqueue } = onLossyMessages({ claimsByRank: false });
   line.isBroken = false;
@@ -173,6 +177,7 @@ test('guarantee 5: a paused job whose hint was dropped is hinted when its queue 
   expect(ids(await waybill.jobs.claim({ queues: ['default'], waitMs: 1_000 }))).toEqual([id]);
 });
 
+// fault: every hint is lost, and the worker falls silent
 test('guarantee 2: a job held by its lease is not hinted at again before it runs out', async () => {
   const { clock, sent, enqueue, claimOne } = onLossyMessages();
   await enqueue();
@@ -183,6 +188,7 @@ test('guarantee 2: a job held by its lease is not hinted at again before it runs
   expect(sent.length).toBeGreaterThan(1);
 });
 
+// fault: the message queue cannot be reached
 test('guarantee 5: while the queue cannot be reached, jobs come from the store', async () => {
   const clock = new TestClock();
   const away = () => Promise.reject(new Error('the queue is away'));

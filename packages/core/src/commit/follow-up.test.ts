@@ -172,6 +172,7 @@ async function expectToArrive({ clock }: World, waybill: Waybill): Promise<void>
 }
 
 describe.each(Object.entries(WAYS))('guarantees 1, 5: over %s', (_, way) => {
+  // fault: every hint is lost
   test.each(Object.keys(WRITES))('%s: its hint is lost', async (name) => {
     const here = world(way);
     const write = await WRITES[name]!(here.start(), here);
@@ -181,6 +182,7 @@ describe.each(Object.entries(WAYS))('guarantees 1, 5: over %s', (_, way) => {
     await expectToArrive(here, here.start());
   });
 
+  // fault: the process dies right after the write, and its hints are lost
   test.each(Object.keys(WRITES))('%s: the process dies right after it', async (name) => {
     const here = world(way);
     const mortal = mortalStore(here.store);

@@ -145,6 +145,7 @@ test('nor does one get it that was given up in this turn and has not left yet', 
 });
 
 describe('guarantees 1, 2, 10 hold when the write that hands over breaks', () => {
+  // fault: the connection breaks before or after the effect of a store call
   test.each(['before', 'after'] as const)('%s its effect', async (when) => {
     const engine = quietEngine([{ method: 'insertAndClaim', call: 1, when }]);
     const { leases } = await waiting(engine, { claimId: 'claim-0001' });
@@ -156,6 +157,7 @@ describe('guarantees 1, 2, 10 hold when the write that hands over breaks', () =>
     expect(events.map(({ type }) => type)).toEqual(['job.enqueued', 'job.started']);
   });
 
+  // fault: the connection breaks before the effect of three writes in a row
   test('each time', async () => {
     const faults = [1, 2, 3].map((call): Fault => ({ method: 'insertAndClaim', call, when: 'before' }));
     const engine = quietEngine(faults);

@@ -20,6 +20,7 @@ async function take({ waybill }: ReturnType<typeof testEngine>, settle = true): 
   return leases.length;
 }
 
+// fault: five servers sweep at once
 test('guarantee 9: each tick is fired once, whatever the number of servers', async () => {
   const clock = new TestClock();
   const store = memoryStore({ clock });
@@ -34,6 +35,7 @@ test('guarantee 9: each tick is fired once, whatever the number of servers', asy
   });
 });
 
+// fault: the server stops, and another one starts before the next tick
 test('guarantee 9: a restart neither loses nor doubles a tick', async () => {
   const clock = new TestClock();
   const store = memoryStore({ clock });

@@ -14,6 +14,7 @@ function ticks(expression: string, timezone: string, from: string, count: number
 }
 
 describe('guarantee 9: clock changes in New York', () => {
+  // fault: the clock skips an hour
   test('a local time that is skipped fires once', () => {
     expect(ticks('30 2 * * *', 'America/New_York', '2026-03-07T12:00:00Z', 3)).toEqual([
       '2026-03-08T07:00:00.000Z',
@@ -22,6 +23,7 @@ describe('guarantee 9: clock changes in New York', () => {
     ]);
   });
 
+  // fault: the clock repeats an hour
   test('a local time that comes twice fires once', () => {
     expect(ticks('30 1 * * *', 'America/New_York', '2026-10-31T12:00:00Z', 2)).toEqual([
       '2026-11-01T05:30:00.000Z',
@@ -29,6 +31,7 @@ describe('guarantee 9: clock changes in New York', () => {
     ]);
   });
 
+  // fault: the clock skips an hour
   test('an hourly schedule loses and doubles nothing', () => {
     expect(ticks('0 * * * *', 'America/New_York', '2026-03-08T05:30:00Z', 3)).toEqual([
       '2026-03-08T06:00:00.000Z',

@@ -32,6 +32,7 @@ test('lists what was given up and kept, newest first, and nothing else', async (
   expect(await made.waybill.deadLetters.stats()).toEqual({ total: 3, exact: true });
 });
 
+// fault: none, the rule itself
 test('guarantee 4: a replayed job starts over, keeps its history and ends a second time', async () => {
   const made = testEngine();
   const [id] = await bury(made, 1);

@@ -4,6 +4,7 @@ import { testEngine } from '../testing/test-engine.ts';
 const job = { type: 'email.send', args: ['ada'] };
 const ID = '019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f';
 
+// fault: none, the rule itself
 test('guarantee 1: a job is in the store when enqueue answers', async () => {
   const { waybill, store } = testEngine();
   const { job: made, created } = await waybill.jobs.enqueue(job);
@@ -11,6 +12,7 @@ test('guarantee 1: a job is in the store when enqueue answers', async () => {
   expect(await store.get([{ tenant: '', id: made.id }])).toEqual([made]);
 });
 
+// fault: the same id is enqueued again, with other args
 test('guarantee 10: a repeated id is refused and changes nothing', async () => {
   const { waybill } = testEngine();
   const { job: first } = await waybill.jobs.enqueue({ ...job, id: ID });
@@ -21,6 +23,7 @@ test('guarantee 10: a repeated id is refused and changes nothing', async () => {
   expect(await waybill.jobs.get(ID)).toEqual(first);
 });
 
+// fault: the same idempotency key comes again, with other args
 test('guarantee 10: a repeated idempotency key answers the first job, per tenant', async () => {
   const { waybill } = testEngine();
   const first = await waybill.jobs.enqueue(job, { idempotencyKey: 'order-1' });
@@ -30,6 +33,7 @@ test('guarantee 10: a repeated idempotency key answers the first job, per tenant
   expect(elsewhere.created).toBe(true);
 });
 
+// fault: the connection breaks before or after the effect of a store call
 test.each(['before', 'after'] as const)(
   'guarantee 10: an insert whose connection breaks %s its effect is made once',
   async (when) => {

@@ -5,6 +5,7 @@ const unique = { keys: ['type', 'args'] };
 const request = (args: unknown[], rule: Record<string, unknown>, options: Record<string, unknown> = {}) =>
   ({ type: 'a.b', args, options: { ...options, unique: { ...unique, ...rule } } }) as never;
 
+// fault: fifty calls at once
 test('guarantee 7: of many at once exactly one gets the key', async () => {
   const { waybill } = testEngine();
   const results = await Promise.allSettled(Array.from({ length: 50 }, () => waybill.jobs.enqueue(request([1], {}))));
@@ -81,6 +82,7 @@ test('a finished job, or one whose period is over, is not in the way', async () 
   expect((await waybill.jobs.enqueue(request([1], {}))).created).toBe(true);
 });
 
+// fault: a successor takes the key before the replay
 test('guarantee 7: a dead job is not replayed while another one has its key', async () => {
   const { waybill, claimOne } = testEngine();
   const retry = { max_attempts: 1, on_exhaustion: 'dead_letter' };

@@ -255,6 +255,7 @@ test('an id that the store cannot be asked for breaks no other follower', async 
   await good.end();
 });
 
+// fault: the log answers late, and readers come and go at random
 test('guarantee 4: followers that come and go at any moment see each event behind their cursor once', async () => {
   const steps = fc.array(fc.constantFrom('write', 'write', 'join', 'leave', 'pause'), { minLength: 5, maxLength: 60 });
   const check = fc.asyncProperty(steps, fc.infiniteStream(fc.nat(3)), async (plan, waits) => {

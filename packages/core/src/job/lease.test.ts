@@ -34,6 +34,7 @@ describe('lease tokens', () => {
     expect(holdsLease(job, { run: 1, claimId: 'claim-1' })).toBe(state === 'active');
   });
 
+  // fault: a forged token: another claim id or another run
   it('guarantee 3: another run or another claim does not hold the lease', () => {
     const job = aJobIn('active');
     expect(holdsLease(job, { run: 2, claimId: 'claim-1' })).toBe(false);

@@ -162,6 +162,7 @@ describe('settle', () => {
     expect(next.events).toMatchObject([{ type: 'job.cancelled', data: { reason: 'why not' } }]);
   });
 
+  // fault: none, the rule itself
   it('guarantee 4: an end is told by exactly one terminal event, and a wait by none', () => {
     expect(typesOf(active(), { kind: 'completed', result: null })).toEqual(['job.completed']);
     expect(typesOf(active(), { kind: 'discarded', error })).toEqual(['job.failed', 'job.discarded']);

@@ -25,6 +25,7 @@ describe('tick', () => {
     expect(tick(job, NOW)!.job).toMatchObject({ state: 'available', rank: null, holdsSlot: false });
   });
 
+  // fault: the worker falls silent and its lease runs out
   it('guarantee 11: a lease that ran out puts the job back at once, with the attempt spent', () => {
     const job = aJobIn('active', { limitKey: 'k', holdsSlot: true });
     expect(tick(job, NOW + 29_999)).toBeNull();

@@ -246,6 +246,7 @@ describe('a job’s whole life', () => {
     );
   });
 
+  // fault: random commands at random times
   it('guarantee 4: the version is the number of events, which are numbered without gap', () => {
     fc.assert(
       fc.property(anyLife, ({ start, overrides, steps }) => {

@@ -8,6 +8,7 @@ const ruleOf = (rate_limit: Record<string, unknown>, queue = 'mail') =>
   checkLimit(new Fields({ rate_limit: rate_limit as never }, 'options'), queue)!;
 
 describe('guarantee 7: a rate', () => {
+  // fault: claims come at random times, in random numbers
   test('never lets more starts into any stretch of its period than it allows, and never gets stuck', () => {
     const steps = fc.array(
       fc.record({ passed: fc.integer({ min: 0, max: 700 }), claims: fc.integer({ min: 0, max: 4 }) }),
@@ -37,6 +38,7 @@ describe('guarantee 7: a rate', () => {
     );
   });
 
+  // fault: none, the rule itself
   test('is full with what was admitted but not yet claimed', () => {
     const rule = { concurrency: null, rate: { limit: 2, periodMs: 1_000 } };
     const use = admitted(UNUSED, 2);

@@ -10,6 +10,7 @@ const complete = async ({ waybill }: Made, leases: Awaited<ReturnType<typeof cla
   for (const { job, token } of leases) await waybill.jobs.settle({ id: job.id, leaseToken: token, outcome });
 };
 
+// fault: none, the rule itself
 test('guarantee 7: a key never has more leases than its concurrency, and settling admits the next', async () => {
   const made = testEngine();
   for (let n = 0; n < 10; n += 1) await made.enqueue({ rate_limit: { key: 'api', concurrency: 3 } });
@@ -23,6 +24,7 @@ test('guarantee 7: a key never has more leases than its concurrency, and settlin
   expect(await made.waybill.limits.get('api')).toMatchObject({ holders: 3, parked: 5 });
 });
 
+// fault: none, the rule itself
 test('guarantee 7: a rate lets its starts in as its period slides on', async () => {
   const made = testEngine();
   for (let n = 0; n < 5; n += 1) await made.enqueue({ rate_limit: { key: 'api', rate: { limit: 2, period: 'PT1S' } } });
@@ -70,6 +72,7 @@ test('a retried job gives its slot back while it waits', async () => {
   expect((await claim(made)).map(({ job }) => job.id)).toEqual([first]);
 });
 
+// fault: the limit is set while jobs run
 test('guarantee 7: a queue as a whole can be limited, also when it is already full of jobs', async () => {
   const made = testEngine();
   for (let n = 0; n < 10; n += 1) await made.enqueue();

@@ -32,6 +32,7 @@ test('a failed job comes back when its backoff is over, and ends when its attemp
   });
 });
 
+// fault: the worker falls silent and its lease runs out
 test('guarantee 2: the next run starts only after the lease ran out, and the lost run leaves its error', async () => {
   const { waybill, clock, enqueue, claimOne } = testEngine();
   const id = await enqueue();
@@ -78,6 +79,7 @@ test('a job that has not started in time expires', async () => {
   expect(events.map(({ type }) => type)).toEqual(['job.enqueued', 'job.expired']);
 });
 
+// fault: five servers sweep at once
 test('guarantee 4: any number of servers may sweep; each tick happens once', async () => {
   const first = testEngine();
   const others = Array.from({ length: 4 }, () => testEngine({ on: first.store, clock: first.clock }));

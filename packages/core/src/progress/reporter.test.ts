@@ -19,6 +19,7 @@ describe('reports', () => {
     expect(await waybill.jobs.progress(id)).toMatchObject({ fraction: 0.3, sequence: 3 });
   });
 
+  // fault: the lease runs out and another claim starts the next run
   it('guarantee 3: a stale token is refused and changes nothing', async () => {
     const { waybill, clock, lease, id } = await started();
     await clock.advance(31_000);

@@ -30,6 +30,7 @@ test('settling with the token of a job claimed here costs no read', async () => 
 });
 
 describe('guarantee 3: fencing', () => {
+  // fault: the lease runs out and another claim starts the next run
   test.each([done, failed, { kind: 'requeued' } as Outcome])(
     'a stale token settles nothing ($kind)',
     async (outcome) => {
@@ -48,6 +49,7 @@ describe('guarantee 3: fencing', () => {
     },
   );
 
+  // fault: the run is past its execution timeout, and no sweep has looked
   test.each([{ leaseToken: 'token' }, { workerId: 'one' }, {}])(
     'a run past its execution timeout completes nothing, though nobody has swept yet (%o)',
     async (fence) => {
@@ -68,6 +70,7 @@ describe('guarantee 3: fencing', () => {
     },
   );
 
+  // fault: a settle without a token, by another worker or by none
   test('without a token the worker fences, and without both the state', async () => {
     const { waybill, enqueue, claimOne } = testEngine();
     const id = await enqueue();
@@ -80,6 +83,7 @@ describe('guarantee 3: fencing', () => {
     await expect(waybill.jobs.settle({ id, outcome: done })).rejects.toMatchObject({ code: 'conflict' });
   });
 
+  // fault: the lease runs out and another claim starts the next run
   test('a stale heartbeat extends nothing and hears so', async () => {
     const { waybill, clock, enqueue, claimOne } = testEngine();
     const id = await enqueue();
@@ -94,6 +98,7 @@ describe('guarantee 3: fencing', () => {
     expect(await waybill.jobs.get(id)).toEqual(before);
   });
 
+  // fault: the job is cancelled while it runs
   test('a cancelled job is lost to its worker', async () => {
     const { waybill, enqueue, claimOne } = testEngine();
     const id = await enqueue();
@@ -108,6 +113,7 @@ describe('guarantee 3: fencing', () => {
     await expect(waybill.jobs.cancel(id)).rejects.toMatchObject({ code: 'conflict' });
   });
 
+  // fault: a malformed token
   test.each(['', 'nonsense', '0.abc', '1.', '-1.abc'])(
     'a token that nobody made (%j) is refused',
     async (leaseToken) => {
@@ -122,6 +128,7 @@ describe('guarantee 3: fencing', () => {
 });
 
 describe('guarantee 10: repetition', () => {
+  // fault: the same call is made again
   test('the same outcome under the same token answers again and writes nothing', async () => {
     const { waybill, enqueue, claimOne } = testEngine();
     const id = await enqueue();
@@ -133,6 +140,7 @@ describe('guarantee 10: repetition', () => {
     });
   });
 
+  // fault: the connection breaks before or after the effect of a store call
   test.each(['before', 'after'] as const)(
     'a settle whose connection breaks %s its effect is made once',
     async (when) => {
@@ -145,6 +153,7 @@ describe('guarantee 10: repetition', () => {
     },
   );
 
+  // fault: the connection breaks before or after the effect of a store call
   test.each(['before', 'after'] as const)(
     'a claim whose connection breaks %s its effect takes one run',
     async (when) => {
@@ -176,6 +185,7 @@ test('snooze and requeue do not consume the attempt', async () => {
   expect((await claimOne()).job).toMatchObject({ run: 3, attempt: 1, errors: [] });
 });
 
+// fault: the connection breaks before or after the effect of a store call
 test.each(['before', 'after'] as const)(
   'guarantee 10: a cancel whose connection breaks %s its effect is made once',
   async (when) => {

@@ -32,7 +32,8 @@ export function testStoreAgainstModel(name: string, factory: StoreFactory, optio
   const replay = { ...(seed === undefined ? {} : { seed }), ...(path === undefined ? {} : { path }) };
 
   describe(`${name} does what the model does`, () => {
-    it(`in ${runs} random histories`, { timeout: timeLimitMs + 60_000 }, async () => {
+    // fault: random steps of several callers, repeated and stale ones among them
+    it(`guarantees 2, 4, 7, 8: in ${runs} random histories`, { timeout: timeLimitMs + 60_000 }, async () => {
       const history = fc.asyncProperty(anySteps(steps), async (steps) => {
         const { store, clock, close } = await factory();
         try {

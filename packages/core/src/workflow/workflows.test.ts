@@ -27,6 +27,7 @@ async function settle(made: Made, lease: Lease | undefined, outcome: Outcome): P
   await made.waybill.jobs.settle({ id: lease!.job.id, leaseToken: lease!.token, outcome });
 }
 
+// fault: none, the rule itself
 test('guarantee 8: a chain runs step by step and hands results on', async () => {
   const made = testEngine();
   const { id } = await made.waybill.workflows.create({ type: 'chain', steps: ['a', 'b', 'c'].map(step) });
@@ -44,6 +45,7 @@ test('guarantee 8: a chain runs step by step and hands results on', async () => 
   expect(await made.waybill.workflows.get(id)).toMatchObject({ state: 'completed', total: 3, completed: 3 });
 });
 
+// fault: none, the rule itself
 test('guarantee 8: a node starts once, after all its parents', async () => {
   const made = testEngine();
   const nodes = [
@@ -216,6 +218,7 @@ test('what is wrong with one node keeps all of it out', async () => {
   expect((await waybill.workflows.list({ limit: 10 })).items).toEqual([]);
 });
 
+// fault: a caller activates a waiting node by hand
 test('guarantee 8: a waiting node cannot be started by hand', async () => {
   const made = testEngine();
   const { id } = await made.waybill.workflows.create({ type: 'chain', steps: ['a', 'b'].map(step) });

@@ -25,6 +25,7 @@ test('a job that a bundle takes while it is asked for by its id is held, and not
   expect(await asked).toEqual([{ status: 'held' }]);
 });
 
+// fault: two ends of one run wait for the same lock
 test('guarantee 4: in a queue that forgets, of two ends of one run only one takes effect', async () => {
   const bundled = await bundledStore();
   const { store, clock, rows } = bundled;
@@ -117,6 +118,7 @@ async function countTerminalEvents(store: Store): Promise<number> {
   }
 }
 
+// fault: settles, heartbeats and cancels of one bundle at once
 test('guarantees 3 and 4: runs that end while others open their bundle end exactly once', {
   timeout: 60_000,
 }, async () => {

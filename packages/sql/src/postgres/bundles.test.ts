@@ -82,6 +82,7 @@ test('nothing is left of a bundle when all of its runs have ended', async () => 
   expect(await rows('jobs_live', 'bundles', 'bundle_ends', 'job_ends')).toEqual([0, 0, 0, 20]);
 });
 
+// fault: the worker falls silent and its lease runs out
 test('guarantee 11: of a bundle whose worker fell silent, exactly the runs that have not ended are due', async () => {
   const { store, clock, rows } = await bundledStore();
   await add(store, 1_000);
@@ -147,6 +148,7 @@ test('a run that fails leaves the others as they are', async () => {
   });
 });
 
+// fault: the same call is made again, and a forged token
 test('guarantees 3 and 10: a repeated settle is known, one of another claim is lost, and neither changes anything', async () => {
   const { store, rows } = await bundledStore();
   await add(store, 3);
@@ -181,6 +183,7 @@ test('a forgotten id that comes again is not touched by a late repetition of its
   expect(await store.get([job!, neighbour!])).toEqual([null, null]);
 });
 
+// fault: the limit is set while jobs run
 test('guarantee 7: a concurrency limit that is set later counts the runs of bundles', async () => {
   const { store, rows } = await bundledStore();
   await add(store, 10);

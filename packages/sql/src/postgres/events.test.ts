@@ -22,6 +22,7 @@ async function follow(store: Store, after: string, isWriting: () => boolean): Pr
   }
 }
 
+// fault: eight writers write while an old transaction stays open
 test('guarantee 4: readers miss nothing while many connections write and an old transaction stays open', async () => {
   const url = await postgresUrl();
   const schema = tempSchema(url);

@@ -114,6 +114,7 @@ test('an enqueue never waits for those who claim from a queue with a limit', asy
   expect(claimed!.map(({ queue }) => queue)).toEqual(['free', 'narrow']);
 });
 
+// fault: the connection breaks after the write, and its answer is lost
 test('guarantee 10: an answer that is lost with its connection changes nothing for who waits', async () => {
   const proxy = await startProxy(await postgresUrl());
   const store = faultyStore(await tempStore(postgresStore, { url: proxy.url }), []);

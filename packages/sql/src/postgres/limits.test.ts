@@ -33,6 +33,7 @@ async function workOff(stores: readonly Store[], workers: number): Promise<numbe
   return most;
 }
 
+// fault: nine workers on three connection pools at once
 test('guarantee 7: a key holds across processes and connections, and no slot is lost', {
   timeout: 60_000,
 }, async () => {
@@ -43,6 +44,7 @@ test('guarantee 7: a key holds across processes and connections, and no slot is 
   expect(await stores[1]!.limits.get('', 'k')).toMatchObject({ holders: 0, parked: 0 });
 });
 
+// fault: nine workers on three connection pools at once
 test('guarantee 7: a queue’s limit holds across processes and connections', { timeout: 60_000 }, async () => {
   const stores = await someStores(3);
   await stores[0]!.queues.setLimit('', 'default', { concurrency: MOST, rate: null });

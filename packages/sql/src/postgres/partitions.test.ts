@@ -74,6 +74,7 @@ test('a day goes as a whole once all of its jobs have expired, with their keys',
   expect(await add(store, 1, { idempotencyKey: 'k' })).toHaveLength(1);
 });
 
+// fault: the day is older than the retention while a run of it goes on
 test('guarantee 1: a day stays while runs of its jobs are in a bundle', async () => {
   const { clock, store, days } = await aStore();
   await add(store, 20);
@@ -86,6 +87,7 @@ test('guarantee 1: a day stays while runs of its jobs are in a bundle', async ()
   await complete(store, jobs.slice(0, 1));
 });
 
+// fault: the day is older than the retention while a job of it waits
 test('guarantee 1: a day stays while a job of it lives or ended inside the retention', async () => {
   const { clock, store, days } = await aStore();
   const [waiting] = await add(store, 1, { scheduledAt: clock.now() + 40 * DAY_MS });

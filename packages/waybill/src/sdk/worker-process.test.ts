@@ -43,6 +43,7 @@ async function allEvents(waybill: Connection): Promise<LoggedEvent[]> {
   }
 }
 
+// fault: SIGTERM under load
 test('guarantee 11: SIGTERM under load hands back every job that was not started, and finishes the others', async () => {
   const url = `sqlite:${path.join(folder, 'term.db')}`;
   const waybill = await connect(url, { logger: silentLogger });
@@ -68,6 +69,7 @@ test('guarantee 11: SIGTERM under load hands back every job that was not started
   await waybill.close();
 });
 
+// fault: the process is killed with SIGKILL while its jobs run
 test('guarantee 11: SIGKILL costs a job at most one lease time', async () => {
   const LEASE_MS = 1_000;
   /** For the sweep, and for a busy machine. */

@@ -51,12 +51,14 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
   const urlOf = (world: World): string => world.sqs.server.inspectQueue(world.nameOf())!.url;
 
   describe(`guarantee 5: hints are harmless over ${name}`, () => {
+    // fault: none, the rule itself
     it('nothing happens to them', async () => {
       const world = await open();
       await world.enqueue(JOBS);
       await recovers(world, 'nothing happened');
     });
 
+    // fault: the message queue is purged
     it('the queue is purged', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -64,6 +66,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'queue purged');
     });
 
+    // fault: every message comes twice
     it('every message is doubled', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -71,6 +74,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'messages doubled');
     });
 
+    // fault: half of the messages are lost
     it('half of the messages are dropped', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -78,6 +82,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'half dropped');
     });
 
+    // fault: messages come ten minutes late
     it('messages are delayed past the lease', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -85,6 +90,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'messages delayed by ten minutes');
     });
 
+    // fault: messages come in reverse order
     it('messages come in reverse', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -93,6 +99,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'messages reversed');
     });
 
+    // fault: messages come again after the jobs have ended
     it('messages come after completion', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -101,6 +108,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'messages after completion');
     });
 
+    // fault: unreadable messages come between the others
     it('poison comes between them', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -109,6 +117,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       expect(world.transport.poisoned).toBe(JOBS);
     });
 
+    // fault: messages are moved to the wrong queue
     it('messages go to the wrong queue', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -118,6 +127,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'messages in the wrong queue');
     });
 
+    // fault: the worker falls silent and its lease runs out
     it('a worker dies, and another takes over when the lease has run out', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -127,6 +137,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       for (const lease of dead) await expect(world.complete(lease)).rejects.toMatchObject({ code: 'lease_lost' });
     });
 
+    // fault: messages become visible again while their jobs run
     it('receipts expire while their jobs run', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -144,6 +155,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'receipts expired');
     });
 
+    // fault: the message queue is deleted
     it('the queue is deleted', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -151,6 +163,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'queue deleted');
     });
 
+    // fault: the message cannot be deleted
     it('guarantee 6: rows are settled and their messages cannot be deleted: the redelivery is dropped', async () => {
       const sqs = local();
       const { client, fault } = failing(sqs.client, 'DeleteMessageBatchCommand');
@@ -164,6 +177,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'messages not deleted');
     });
 
+    // fault: no message can be sent
     it('hints cannot be sent', async () => {
       const sqs = local();
       const { client, fault } = failing(sqs.client, 'SendMessageBatchCommand');
@@ -188,6 +202,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       }
     }
 
+    // fault: messages come again and again while the queue is paused
     it('paused', async () => {
       const world = await open();
       await world.enqueue(JOBS);
@@ -197,6 +212,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'paused for five minutes');
     });
 
+    // fault: messages come again and again for jobs without a slot
     it('limited', async () => {
       const world = await open();
       await world.enqueue(3, { rate_limit: { key: 'one-at-a-time', concurrency: 1 } });
@@ -207,6 +223,7 @@ export function testHarmlessHints(name: string, openStore: StoreForHints, boundM
       await recovers(world, 'limited to one');
     });
 
+    // fault: messages come again and again for jobs that run
     it('held', async () => {
       const world = await open();
       await world.enqueue(2);

@@ -41,6 +41,7 @@ export function testApply(open: OpenBench): void {
       expect(await bench.read(claimed)).toEqual(change.job);
     });
 
+    // fault: the lease runs out and another claim starts the next run
     it('guarantee 3: a token whose run is over changes nothing', async () => {
       const bench = await open();
       const first = await bench.start();
@@ -53,6 +54,7 @@ export function testApply(open: OpenBench): void {
       expect(await bench.eventsOf(first)).toHaveLength(second!.version);
     });
 
+    // fault: a forged token: another claim id or another run
     it('guarantee 3: a token with another claim id or another run changes nothing', async () => {
       const bench = await open();
       const claimed = await bench.start();
@@ -70,6 +72,7 @@ export function testApply(open: OpenBench): void {
       expect(await bench.find(unknown)).toBeNull();
     });
 
+    // fault: the same call is made again
     it.each(OUTCOMES)(
       'guarantee 10: %s settled again by the same token is applied, and nothing is written',
       async (_, outcome) => {
@@ -84,6 +87,7 @@ export function testApply(open: OpenBench): void {
       },
     );
 
+    // fault: the same call is made again, after a retry and after the next claim
     it('guarantee 10: the repetition is known while the job goes on, until its next run', async () => {
       const bench = await open();
       const claimed = await bench.start();
@@ -96,6 +100,7 @@ export function testApply(open: OpenBench): void {
       expect(await bench.settle(claimed, FAILED)).toEqual(LOST);
     });
 
+    // fault: the same token settles again with another outcome
     it('guarantee 3: another outcome by the same token is lost', async () => {
       const bench = await open();
       const claimed = await bench.start();
@@ -106,6 +111,7 @@ export function testApply(open: OpenBench): void {
       expect(await bench.read(claimed)).toMatchObject({ state: 'completed' });
     });
 
+    // fault: the same call is made again, in one batch
     it('guarantee 10: two settles of one run in one call have the effect of one', async () => {
       const bench = await open();
       const [same, other] = [await bench.start(), await bench.start()];
@@ -133,6 +139,7 @@ export function testApply(open: OpenBench): void {
       expect(await bench.store.apply([change])).toEqual([LOST]);
     });
 
+    // fault: another write comes between reading the row and writing it
     it('guarantee 2: a heartbeat between reading the row and writing it makes the change lost', async () => {
       const bench = await open();
       const claimed = await bench.start();
@@ -165,6 +172,7 @@ export function testApply(open: OpenBench): void {
       expect(await bench.store.count({ tenant: '', states: ['completed'] }, { atMost: 9 })).toBe(2);
     });
 
+    // fault: twenty calls at once
     it('guarantee 4: of twenty concurrent settles of one run, one writes the end', async () => {
       const bench = await open();
       const claimed = await bench.start();
@@ -179,6 +187,7 @@ export function testApply(open: OpenBench): void {
       expect(ends).toHaveLength(1);
     });
 
+    // fault: none, the rule itself
     it('guarantee 4: a replay opens the job for one more end', async () => {
       const bench = await open();
       const claimed = await bench.start();

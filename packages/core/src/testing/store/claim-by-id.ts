@@ -52,6 +52,7 @@ export function testClaimById(open: OpenBench): void {
       ]);
     });
 
+    // fault: the same call is made again
     it('guarantee 10: the same claim id answers the same job, another finds it held', async () => {
       const bench = await open();
       const { id } = await bench.add();
@@ -62,6 +63,7 @@ export function testClaimById(open: OpenBench): void {
       expect(await bench.store.claimById(bench.requestById([id]))).toEqual([{ status: 'held' }]);
     });
 
+    // fault: twenty calls at once
     it('guarantee 5: a hint delivered twenty times at once starts one run', async () => {
       const bench = await open();
       const job = await bench.add();
@@ -74,6 +76,7 @@ export function testClaimById(open: OpenBench): void {
       expect(await bench.read(job)).toMatchObject({ state: 'active', run: 1, attempt: 1 });
     });
 
+    // fault: none, the rule itself
     it('guarantee 2: a job claimed by id is not given by claim, nor the other way round', async () => {
       const bench = await open();
       const started = await bench.start();

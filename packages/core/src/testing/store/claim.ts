@@ -73,6 +73,7 @@ export function testClaim(open: OpenBench): void {
       expect(await bench.claim()).toEqual([]);
     });
 
+    // fault: the same call is made again
     it('guarantee 10: the same claim id answers the jobs it holds and claims no others', async () => {
       const bench = await open();
       await bench.addMany(5);
@@ -85,6 +86,7 @@ export function testClaim(open: OpenBench): void {
       expect(await bench.store.count({ tenant: '', states: ['active'] }, { atMost: 9 })).toBe(2);
     });
 
+    // fault: the same call is made again, after one of its jobs was settled
     it('guarantee 10: a repeated claim leaves out what was settled meanwhile', async () => {
       const bench = await open();
       await bench.addMany(4);
@@ -118,6 +120,7 @@ export function testClaim(open: OpenBench): void {
       expect(answers[1]!.map((job) => job.workerId)).toEqual(['w2', 'w2']);
     });
 
+    // fault: twenty calls at once
     it('guarantee 2: twenty concurrent claims never give a job twice, and leave none behind', async () => {
       const bench = await open();
       const jobs = [...(await bench.addMany(40, { queue: 'a' })), ...(await bench.addMany(20, { queue: 'b' }))];

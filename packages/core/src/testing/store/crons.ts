@@ -82,7 +82,8 @@ export function testCrons(open: OpenBench): void {
       expect(await dueNames(bench, nextAt!)).toEqual([cron.name]);
     });
 
-    it('guarantee 10: of ten servers that fire a tick, one does', async () => {
+    // fault: ten servers act at once
+    it('guarantees 9 and 10: of ten servers that fire a tick, one does', async () => {
       const bench = await open();
       const cron = await bench.store.crons.put(aCron());
       const racers = Array.from({ length: 10 }, () => firing(bench, cron));
@@ -92,7 +93,8 @@ export function testCrons(open: OpenBench): void {
       expect(await bench.store.crons.get('', cron.name)).toMatchObject({ runs: 1 });
     });
 
-    it('guarantee 10: a tick fired again makes no second job', async () => {
+    // fault: the same call is made again
+    it('guarantees 9 and 10: a tick fired again makes no second job', async () => {
       const bench = await open();
       const cron = await bench.store.crons.put(aCron());
       const request = firing(bench, cron);
@@ -101,7 +103,8 @@ export function testCrons(open: OpenBench): void {
       expect(await bench.claim()).toHaveLength(1);
     });
 
-    it('guarantee 10: a job that is there already counts as fired', async () => {
+    // fault: the job of the tick was stored before
+    it('guarantees 9 and 10: a job that is there already counts as fired', async () => {
       const bench = await open();
       const cron = await bench.store.crons.put(aCron());
       const request = firing(bench, cron);
@@ -111,6 +114,7 @@ export function testCrons(open: OpenBench): void {
       expect(await bench.eventsOf(request.job.job)).toHaveLength(2);
     });
 
+    // fault: another job holds the unique key of the tick’s job
     it('guarantee 9: a job that another one keeps out does not keep the cron from moving on', async () => {
       const bench = await open();
       const cron = await bench.store.crons.put(aCron());
@@ -149,6 +153,7 @@ export function testCrons(open: OpenBench): void {
       expect(await bench.store.crons.fire(firing(bench, cron))).toEqual(LOST);
     });
 
+    // fault: none, the rule itself
     it('guarantee 7: the job of a tick obeys its limit', async () => {
       const bench = await open();
       await bench.limit({ concurrency: 1 });

@@ -91,6 +91,7 @@ export function testDue(open: OpenBench): void {
       expect(await dueIds(bench)).toEqual([]);
     });
 
+    // fault: the worker falls silent and its lease runs out
     it('guarantee 2: the next run starts only after the lease ran out, and then with a new token', async () => {
       const bench = await open();
       const first = await bench.start();

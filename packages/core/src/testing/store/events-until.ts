@@ -73,6 +73,7 @@ export function testEventsUntil(open: OpenBench): void {
       expect((await upTo(bench, cursor)).events).toHaveLength(1);
     });
 
+    // fault: six writers write while the log is read
     it('guarantee 4: readers that hand over beside concurrent writers lose nothing and see nothing twice', async () => {
       const bench = await open();
       const start = await bench.store.events.end();

@@ -36,6 +36,7 @@ export function testEvents(open: OpenBench): void {
       expect(log.map((event) => event.jobId === other.id)).toEqual([false, false, true, false, false]);
     });
 
+    // fault: none, the rule itself
     it('guarantee 4: a job’s events are ordered and gap-free, and its version is their number', async () => {
       const bench = await open();
       for (const job of Object.values(await makeHistory(bench))) {
@@ -154,6 +155,7 @@ export function testEvents(open: OpenBench): void {
       expect((await bench.log({}, { after: end })).map((event) => event.jobId)).toEqual([job.id]);
     });
 
+    // fault: ten writers write while the log is read
     it('guarantee 4: a reader that follows concurrent writers misses nothing and sees nothing twice', async () => {
       const bench = await open();
       const seen: LoggedEvent[] = [];

@@ -40,6 +40,7 @@ export function testExtend(open: OpenBench): void {
       expect((await bench.read(claimed)).version).toBe(2);
     });
 
+    // fault: a forged token: another claim id, another run or another worker
     it('guarantee 3: only for the run, the worker or the state that it speaks for', async () => {
       const bench = await open();
       const claimed = await bench.start();
@@ -65,6 +66,7 @@ export function testExtend(open: OpenBench): void {
       expect(await bench.read(claimed)).toEqual(row);
     });
 
+    // fault: none, the rule itself
     it('guarantee 2: moves the alarm, so that the sweep leaves the run alone', async () => {
       const bench = await open();
       const claimed = await bench.start();
@@ -77,6 +79,7 @@ export function testExtend(open: OpenBench): void {
       });
     });
 
+    // fault: heartbeats arrive late and out of order
     it('guarantee 2: a late heartbeat never shortens what a newer one gave', async () => {
       const bench = await open();
       const claimed = await bench.start({ timeoutMs: 100_000 });

@@ -82,6 +82,7 @@ export function testInsertAndClaim(openAny: OpenBench): void {
       expect(await add('narrow')).toMatchObject({ answer: { status: 'inserted' }, claimed: [] });
     });
 
+    // fault: the same call is made again
     it('guarantee 10: made again, it answers that the job is there, and what the claim holds', async ({ skip }) => {
       const bench = await open(skip);
       const [group, request] = [{ jobs: [bench.make()] }, bench.request({ limit: 5 })];
@@ -110,6 +111,7 @@ export function testInsertAndClaim(openAny: OpenBench): void {
       expect(idsOf(await bench.claim({ tenant: 'acme' }))).toEqual([made.job.id]);
     });
 
+    // fault: twenty calls at once
     it('guarantee 2: of many at once, each job goes to one claim', async ({ skip }) => {
       const bench = await open(skip);
       const calls = Array.from({ length: 20 }, () => bench.make());

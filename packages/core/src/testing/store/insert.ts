@@ -13,6 +13,7 @@ const AWKWARD_ARGS = [
 
 export function testInsert(open: OpenBench): void {
   describe('insert', () => {
+    // fault: none, the rule itself
     it('guarantee 1: a job that was answered for can be read, listed and claimed', async () => {
       const bench = await open();
       const made = bench.make();
@@ -61,6 +62,7 @@ export function testInsert(open: OpenBench): void {
       expect(answer).toEqual({ status: 'inserted', jobs: jobs.map(({ job }) => job), admitted: [] });
     });
 
+    // fault: the same call is made again
     it('guarantee 10: the same id again answers the stored row and writes nothing', async () => {
       const bench = await open();
       const made = bench.make();
@@ -70,6 +72,7 @@ export function testInsert(open: OpenBench): void {
       expect(await bench.eventsOf(made.job)).toHaveLength(1);
     });
 
+    // fault: the same call is made again, after the first job has ended
     it('guarantee 10: the same idempotency key again answers the first job, even a finished one', async () => {
       const bench = await open();
       const first = await bench.start({ idempotencyKey: 'order-1' });
@@ -118,6 +121,7 @@ export function testInsert(open: OpenBench): void {
       expect(idsOf(await bench.claim())).toEqual([known.job.id, a.job.id, b.job.id]);
     });
 
+    // fault: the same call is made again, in one batch
     it('guarantee 10: calls that were coalesced into one do not hide their repetition', async () => {
       const bench = await open();
       const made = bench.make();
@@ -130,6 +134,7 @@ export function testInsert(open: OpenBench): void {
       expect(await bench.log()).toHaveLength(2);
     });
 
+    // fault: twenty calls at once
     it('guarantee 10: of twenty concurrent calls with one id or one key, one inserts', async () => {
       const bench = await open();
       const made = bench.make();

@@ -43,6 +43,7 @@ export function testKeep(open: OpenBench): void {
       expect((await bench.eventsOf(dead)).at(-1)).toMatchObject({ type: 'job.discarded' });
     });
 
+    // fault: the same id is inserted again, for jobs that live, are dead or have ended
     it('guarantee 10: an id that is there already stays taken', async () => {
       const bench = await open();
       const kept = bench.make({ queue: 'kept' });

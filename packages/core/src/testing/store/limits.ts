@@ -18,6 +18,7 @@ export function testLimits(open: OpenBench): void {
       expect(await bench.store.limits.get('', 'k')).toEqual({ tenant: '', key: 'k', rule, holders: 2, parked: 1 });
     });
 
+    // fault: none, the rule itself
     it('guarantee 7: insert admits in its own step as many as fit and parks the rest', async () => {
       const bench = await open();
       await setLimit(bench, 2);
@@ -45,6 +46,7 @@ export function testLimits(open: OpenBench): void {
       expect(await holders(bench)).toBe(2);
     });
 
+    // fault: none, the rule itself
     it('guarantee 7: a job may bring the rule of its key, which holds from its own insert on', async () => {
       const bench = await open();
       const made = Array.from({ length: 3 }, () => bench.make({ limitKey: 'k' }));
@@ -68,6 +70,7 @@ export function testLimits(open: OpenBench): void {
       expect(idsOf(await bench.claim()).sort()).toEqual([scheduled.id, pending.id].sort());
     });
 
+    // fault: the same call is made again
     it('guarantee 7: an end gives the slot to exactly one: by priority, then by place in line', async () => {
       const bench = await open();
       await setLimit(bench, 1);
@@ -129,6 +132,7 @@ export function testLimits(open: OpenBench): void {
       expect(idsOf(await bench.claim())).toEqual([a!.id]);
     });
 
+    // fault: none, the rule itself
     it('guarantee 7: a parked job that ends frees no slot', async () => {
       const bench = await open();
       await setLimit(bench, 1);
@@ -138,6 +142,7 @@ export function testLimits(open: OpenBench): void {
       expect(await bench.claim()).toHaveLength(1);
     });
 
+    // fault: another write comes between reading the row and writing it
     it('guarantee 7: a cancel of a job read as parked and admitted meanwhile is lost, and no slot with it', async () => {
       const bench = await open();
       await setLimit(bench, 1);
@@ -185,6 +190,7 @@ export function testLimits(open: OpenBench): void {
       expect((await bench.claim()).map((job) => job.limitKey).sort()).toEqual(['a', 'b']);
     });
 
+    // fault: twenty calls at once
     it('guarantee 7: twenty concurrent claims and settles never exceed a limit nor lose a slot', async () => {
       const bench = await open();
       await setLimit(bench, 3);
@@ -204,6 +210,7 @@ export function testLimits(open: OpenBench): void {
       expect(await bench.store.limits.get('', 'k')).toMatchObject({ holders: 0, parked: 0 });
     });
 
+    // fault: a thousand jobs of a full key stand before the others
     it('guarantee 7: a thousand parked jobs of a full key keep nobody else from being claimed', async () => {
       const bench = await open();
       await setLimit(bench, 1);

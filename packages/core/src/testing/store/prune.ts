@@ -24,6 +24,7 @@ const exactly = async (open: OpenBench, skip: (note: string) => void): Promise<B
 
 export function testPrune(open: OpenBench): void {
   describe('prune', () => {
+    // fault: everything is older than the retention
     it('guarantee 1: never removes a job that still lives, however old', async ({ skip }) => {
       const bench = await exactly(open, skip);
       const jobs = await bench.oneInEachState();
@@ -96,6 +97,7 @@ export function testPrune(open: OpenBench): void {
       expect(await bench.log({}, { after: before })).toHaveLength(1);
     });
 
+    // fault: the parent is older than the retention before its children were looked at
     it('guarantee 8: keeps a finished node whose dependents nobody has looked at', async ({ skip }) => {
       const bench = await exactly(open, skip);
       const parent = bench.make({ workflowId: 'flow', node: 'a' });
@@ -110,6 +112,7 @@ export function testPrune(open: OpenBench): void {
       expect(idsOf(await bench.claim())).toEqual([child.job.id]);
     });
 
+    // fault: a parent that was cancelled is removed
     it('guarantee 8: removing a parent that failed does not start its child', async ({ skip }) => {
       const bench = await exactly(open, skip);
       const [bad, good] = [bench.make({ workflowId: 'f', node: 'a' }), bench.make({ workflowId: 'f', node: 'b' })];

@@ -24,6 +24,7 @@ export function testQueueLimits(open: OpenBench): void {
       });
     });
 
+    // fault: none, the rule itself
     it('guarantee 7: a claim takes no more than may be active, and others go on with what is left', async () => {
       const bench = await open();
       await bench.addMany(5);
@@ -37,6 +38,7 @@ export function testQueueLimits(open: OpenBench): void {
       expect(await bench.claim()).toHaveLength(1);
     });
 
+    // fault: none, the rule itself
     it('guarantee 7: no stretch of a period has more starts than allowed', async () => {
       const bench = await open();
       await setLimit(bench, null, RATE);
@@ -52,6 +54,7 @@ export function testQueueLimits(open: OpenBench): void {
       }
     });
 
+    // fault: twenty calls at once
     it('guarantee 7: twenty concurrent claims take no more than one does', async () => {
       const bench = await open();
       await setLimit(bench, 3);
@@ -63,6 +66,7 @@ export function testQueueLimits(open: OpenBench): void {
       expect((await bench.store.claim(requests)).flat()).toHaveLength(1);
     });
 
+    // fault: a hint arrives for a job that may not run yet
     it('guarantee 7: a hinted job of a full queue is parked', async () => {
       const bench = await open();
       await setLimit(bench, 1);
@@ -74,6 +78,7 @@ export function testQueueLimits(open: OpenBench): void {
       expect(await claim(c!.id)).toMatchObject([{ status: 'claimed' }]);
     });
 
+    // fault: the same call is made again, while the queue is full
     it('guarantee 10: a repeated claim answers what it holds though the queue is full', async () => {
       const bench = await open();
       await setLimit(bench, 1);

@@ -118,6 +118,7 @@ export function testQueues(open: OpenBench): void {
       expect(await bench.settle(claimed, COMPLETED)).toMatchObject({ status: 'applied' });
     });
 
+    // fault: the same call is made again, after the queue was paused
     it('guarantee 10: a repeated claim answers what it holds though the queue was paused since', async () => {
       const bench = await open();
       await bench.add();

@@ -19,6 +19,7 @@ async function waitForNext(bench: Bench): Promise<Job[]> {
 
 export function testRates(open: OpenBench): void {
   describe('rates', () => {
+    // fault: none, the rule itself
     it('guarantee 7: as many as the rate allows start, and the others wait until it lets go', async () => {
       const bench = await open();
       await setRate(bench, 2);
@@ -53,6 +54,7 @@ export function testRates(open: OpenBench): void {
       expect(unreadable).toMatchObject([{ kind: 'limit', tenant: '', id: 'bad' }]);
     });
 
+    // fault: claims come four at once, at uneven times
     it('guarantee 7: no stretch of a period ever has more starts than allowed, however they come', async () => {
       const bench = await open();
       await setRate(bench, 3);
@@ -70,6 +72,7 @@ export function testRates(open: OpenBench): void {
       }
     });
 
+    // fault: none, the rule itself
     it('guarantee 7: a slot that was given and not used yet counts as a start, however long it takes', async () => {
       const bench = await open();
       await setRate(bench, 2);
@@ -87,6 +90,7 @@ export function testRates(open: OpenBench): void {
       expect(await bench.command(first!, { do: 'cancel' })).toMatchObject({ admitted: [{ id: second!.id }] });
     });
 
+    // fault: the run fails or is handed back
     it.each([
       ['is handed back', { kind: 'requeued' } as const],
       ['fails and comes back', FAILED],
@@ -104,6 +108,7 @@ export function testRates(open: OpenBench): void {
       expect(await bench.claim()).toMatchObject([{ id: job.id, run: 2 }]);
     });
 
+    // fault: none, the rule itself
     it('guarantee 7: concurrency and rate both hold', async () => {
       const bench = await open();
       await setRate(bench, 3, 2);
@@ -118,6 +123,7 @@ export function testRates(open: OpenBench): void {
       expect(await waitForNext(bench)).toHaveLength(1);
     });
 
+    // fault: the limit changes while jobs hold its slots
     it('guarantee 7: changed while it is used, up and down', async () => {
       const bench = await open();
       expect(await setRate(bench, 1)).toBe(0);

@@ -65,6 +65,7 @@ export function testReports(open: OpenBench): void {
       expect(seen).toEqual([0.4, 0.4, 0.4, 1]);
     });
 
+    // fault: the same call is made again
     it('guarantee 10: a report that is sent twice is told once', async () => {
       const bench = await open();
       const job = await bench.start();
@@ -77,6 +78,7 @@ export function testReports(open: OpenBench): void {
       expect((await told(bench, job)).map(({ sequence }) => sequence)).toEqual([1, 2]);
     });
 
+    // fault: a forged token: another claim id, another run or another worker
     it('guarantee 3: only the run that holds the lease is heard', async () => {
       const bench = await open();
       const job = await bench.start();

@@ -39,6 +39,7 @@ export function testSubjectEvents(open: OpenBench): void {
       ]);
     });
 
+    // fault: five writers write about two subjects at once
     it('guarantee 4: of one subject are ordered and gap-free beside concurrent tellers', async () => {
       const bench = await open();
       const told = toldAt(bench);

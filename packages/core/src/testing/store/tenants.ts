@@ -50,6 +50,7 @@ export function testTenants(open: OpenBench): void {
       expect(await bench.read(b)).toEqual(b);
     });
 
+    // fault: a token of another tenant, for the same job id
     it('apply, extend: guarantee 3 holds between tenants too', async () => {
       const bench = await open();
       const { id, b } = await twins(bench);
@@ -103,6 +104,7 @@ export function testTenants(open: OpenBench): void {
       expect(idsOf(await bench.claim({ tenant: 'b' }))).toEqual([b.id]);
     });
 
+    // fault: two tenants use the same names
     it('limits: guarantee 7 counts each tenant apart', async () => {
       const bench = await open();
       await bench.limit({ concurrency: 1 }, { tenant: 'a' });
@@ -116,6 +118,7 @@ export function testTenants(open: OpenBench): void {
       expect(await bench.store.limits.get('', 'k')).toBeNull();
     });
 
+    // fault: two tenants use the same names
     it('workflows: guarantee 8 follows the edges of one tenant', async () => {
       const bench = await open();
       const [parentId, childId] = [bench.make().job.id, bench.make().job.id];
@@ -148,7 +151,8 @@ export function testTenants(open: OpenBench): void {
       expect(await store.crons.get('', 'every-minute')).toBeNull();
     });
 
-    it('unique keys: guarantee 9 holds within a tenant', async () => {
+    // fault: two tenants use the same names
+    it('unique keys: guarantee 7 holds within a tenant', async () => {
       const bench = await open();
       for (const tenant of ['a', 'b']) {
         const made = bench.make({ tenant, uniqueKey: 'u' });

@@ -19,7 +19,8 @@ const cancelOf = (bench: Bench, job: Job) => versionChange(job, { do: 'cancel' }
 
 export function testUnique(open: OpenBench): void {
   describe('unique keys', () => {
-    it('guarantee 9: a free key is taken by the first and answers its row to the next', async () => {
+    // fault: none, the rule itself
+    it('guarantee 7: a free key is taken by the first and answers its row to the next', async () => {
       const bench = await open();
       const [first] = await bench.insert(wanting(bench));
       expect(first!.uniqueKey).toBe('u');
@@ -29,7 +30,8 @@ export function testUnique(open: OpenBench): void {
       expect(await bench.log()).toHaveLength(1);
     });
 
-    it('guarantee 9: of twenty concurrent inserts one gets the key', async () => {
+    // fault: twenty calls at once
+    it('guarantee 7: of twenty concurrent inserts one gets the key', async () => {
       const bench = await open();
       const answers = await Promise.all(Array.from({ length: 20 }, () => insert(bench, wanting(bench))));
       const inserted = answers.filter(({ status }) => status === 'inserted');
@@ -41,7 +43,8 @@ export function testUnique(open: OpenBench): void {
       expect(await bench.claim()).toEqual([]);
     });
 
-    it('guarantee 9: the key is never released, not even by an end', async () => {
+    // fault: none, the rule itself
+    it('guarantee 7: the key is never released, not even by an end', async () => {
       const bench = await open();
       const [first] = await bench.insert(wanting(bench));
       const [running] = await bench.claim();
@@ -50,7 +53,8 @@ export function testUnique(open: OpenBench): void {
       expect(await insert(bench, wanting(bench))).toEqual({ status: 'taken', index: 0, job: done });
     });
 
-    it('guarantee 9: whoever saw the owner as it still is follows it; whoever saw an older one does not', async () => {
+    // fault: the caller has read an older row of the owner
+    it('guarantee 7: whoever saw the owner as it still is follows it; whoever saw an older one does not', async () => {
       const bench = await open();
       const [first] = await bench.insert(wanting(bench));
       const [running] = await bench.claim();
@@ -63,7 +67,8 @@ export function testUnique(open: OpenBench): void {
       expect(await bench.read(first!)).toEqual(done);
     });
 
-    it('guarantee 9: of twenty who follow the same owner at once, one does', async () => {
+    // fault: twenty calls at once
+    it('guarantee 7: of twenty who follow the same owner at once, one does', async () => {
       const bench = await open();
       const [first] = await bench.insert(wanting(bench));
       await bench.command(first!, { do: 'cancel' });
@@ -73,7 +78,8 @@ export function testUnique(open: OpenBench): void {
       expect(answers.filter(({ status }) => status === 'taken')).toHaveLength(19);
     });
 
-    it('guarantee 9: an owner is replaced in the step in which its successor comes', async () => {
+    // fault: none, the rule itself
+    it('guarantee 7: an owner is replaced in the step in which its successor comes', async () => {
       const bench = await open();
       const [first] = await bench.insert(wanting(bench));
       const replace = cancelOf(bench, first!);
@@ -84,7 +90,8 @@ export function testUnique(open: OpenBench): void {
       expect((await bench.claim()).map((job) => job.id)).toEqual([next.job.id]);
     });
 
-    it('guarantee 9: a replacement that is lost leaves both as they were', async () => {
+    // fault: another write comes between reading the row and writing it
+    it('guarantee 7: a replacement that is lost leaves both as they were', async () => {
       const bench = await open();
       const [first] = await bench.insert(wanting(bench));
       const running = (await bench.claim())[0]!;
@@ -109,7 +116,8 @@ export function testUnique(open: OpenBench): void {
       expect(await insert(bench, bench.make(), replacing)).toMatchObject({ status: 'inserted' });
     });
 
-    it('guarantee 9: groups of one call follow each other', async () => {
+    // fault: two jobs with one key come in one call
+    it('guarantee 7: groups of one call follow each other', async () => {
       const bench = await open();
       const [a, b] = [wanting(bench), wanting(bench)];
       const answers = await bench.store.insert([{ jobs: [a] }, { jobs: [b] }]);
@@ -133,7 +141,8 @@ export function testUnique(open: OpenBench): void {
       expect(await insert(bench, wanting(bench))).toMatchObject({ status: 'inserted' });
     });
 
-    it('guarantee 9: a job comes back to life only while its key is its own', async () => {
+    // fault: a successor takes the key before the replay
+    it('guarantee 7: a job comes back to life only while its key is its own', async () => {
       const bench = await open();
       const [first] = await bench.insert(wanting(bench));
       const [running] = await bench.claim();
@@ -146,7 +155,8 @@ export function testUnique(open: OpenBench): void {
       expect(await bench.read(first!)).toEqual(dead);
     });
 
-    it('guarantee 9: a replay and a successor at once: one of them', async () => {
+    // fault: two calls at once
+    it('guarantee 7: a replay and a successor at once: one of them', async () => {
       const bench = await open();
       const [first] = await bench.insert(wanting(bench));
       const [running] = await bench.claim();

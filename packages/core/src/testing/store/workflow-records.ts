@@ -25,6 +25,7 @@ export function testWorkflowRecords(open: OpenBench): void {
       expect(await workflows.get('', 'flow')).toEqual(create);
     });
 
+    // fault: the same call is made again
     it('guarantee 10: created again, they answer that they exist and stay as they are', async () => {
       const bench = await open();
       const { jobs, edges } = drawGraph(bench, { a: [], b: ['a'] });
@@ -75,6 +76,7 @@ export function testWorkflowRecords(open: OpenBench): void {
       expect(await has()).toBe(true);
     });
 
+    // fault: a second server moves the workflow from a state that it has left
     it('guarantee 8: move is a compare-and-set, with the jobs that come with it', async () => {
       const bench = await open();
       await plant(bench, { a: [] });
@@ -94,6 +96,7 @@ export function testWorkflowRecords(open: OpenBench): void {
       ).toEqual(LOST);
     });
 
+    // fault: none, the rule itself
     it('guarantee 8: moved back to running, a workflow has not finished', async () => {
       const bench = await open();
       await plant(bench, { a: [] });
@@ -102,6 +105,7 @@ export function testWorkflowRecords(open: OpenBench): void {
       expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ state: 'running', finishedAt: null });
     });
 
+    // fault: ten servers act at once
     it('guarantee 8: of ten servers that end a workflow, one does, with its callbacks', async () => {
       const bench = await open();
       await plant(bench, { a: [] });
@@ -127,6 +131,7 @@ export function testWorkflowRecords(open: OpenBench): void {
       expect(idsOf(await bench.advance(node('a')))).toEqual([child.job.id]);
     });
 
+    // fault: the parent has completed and was advanced before the child joins
     it('guarantee 8: a job that joins under a parent that has completed is found by meeting it again', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [] });
@@ -150,6 +155,7 @@ export function testWorkflowRecords(open: OpenBench): void {
       expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ total: 1 });
     });
 
+    // fault: two calls at once
     it('guarantee 8: joining and ending at once: whoever is first', async () => {
       const bench = await open();
       await plant(bench, { a: [] });

@@ -6,6 +6,7 @@ import { complete, plant } from './graph.ts';
 /** Advancing nodes; what holds for the workflow as a whole is in workflow-records.ts. */
 export function testWorkflows(open: OpenBench): void {
   describe('workflow nodes', () => {
+    // fault: none, the rule itself
     it('guarantee 8: a child starts after its parent completed, as transition() says', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: ['a'], c: ['b'] });
@@ -17,6 +18,7 @@ export function testWorkflows(open: OpenBench): void {
       expect((await bench.read(node('c'))).state).toBe('pending');
     });
 
+    // fault: the same call is made again
     it('guarantee 8: meet answers the children that wait for nothing more, again and again', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: [], join: ['a', 'b'], other: ['a'] });
@@ -33,6 +35,7 @@ export function testWorkflows(open: OpenBench): void {
       expect(await meet()).toEqual([]);
     });
 
+    // fault: none, the rule itself
     it('guarantee 8: a child of several parents waits for the last of them', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: [], c: [], join: ['a', 'b', 'c'] });
@@ -44,6 +47,7 @@ export function testWorkflows(open: OpenBench): void {
       expect(idsOf(await bench.advance(node('a')))).toEqual([node('join').id]);
     });
 
+    // fault: the same call is made again
     it('guarantee 8: advanced again, a parent starts nothing again', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: ['a'] });
@@ -55,6 +59,7 @@ export function testWorkflows(open: OpenBench): void {
       expect(await bench.read(node('b'))).toMatchObject({ state: 'completed', run: 1 });
     });
 
+    // fault: many servers advance the same parents at once
     it('guarantee 8: parents advanced by many servers at once start a child once', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: [], c: [], join: ['a', 'b', 'c'], other: ['a'] });
@@ -81,6 +86,7 @@ export function testWorkflows(open: OpenBench): void {
       expect(await bench.read(node('a'))).toEqual({ ...settled, advancePending: false, nextAt: null });
     });
 
+    // fault: the parent is discarded
     it('guarantee 8: a parent that did not complete starts nothing', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: ['a'] });
@@ -89,6 +95,7 @@ export function testWorkflows(open: OpenBench): void {
       expect((await bench.read(node('b'))).state).toBe('pending');
     });
 
+    // fault: the parent is discarded, and replayed later
     it('guarantee 8: a parent that failed first and was repaired starts its children', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: ['a'] });
@@ -99,6 +106,7 @@ export function testWorkflows(open: OpenBench): void {
       expect(idsOf(await bench.advance(node('a')))).toEqual([node('b').id]);
     });
 
+    // fault: the node is cancelled, and reinstated later
     it('guarantee 8: a node that was cancelled and reinstated is dispatched once more', async () => {
       const bench = await open();
       const node = await plant(bench, { a: [], b: ['a'] });
@@ -150,6 +158,7 @@ export function testWorkflows(open: OpenBench): void {
       expect(parents).toEqual([[b, c], [], [c, a, b], []]);
     });
 
+    // fault: none, the rule itself
     it('guarantee 7: a child with a limit gets a slot or is parked', async () => {
       const bench = await open();
       await bench.limit({ concurrency: 1 });

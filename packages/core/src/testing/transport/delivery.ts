@@ -80,6 +80,7 @@ export function testDelivery(open: OpenTransport): void {
   });
 
   describe('guarantee 5: a hint changes nothing but latency', () => {
+    // fault: the hint is sent three times
     it('doubled: the job runs once', async () => {
       const bench = await open();
       const job = await bench.enqueue();
@@ -87,6 +88,7 @@ export function testDelivery(open: OpenTransport): void {
       expect((await bench.takeAll()).map((taken) => taken.id)).toEqual([job.id]);
     });
 
+    // fault: the hint is sent again after the job has ended
     it('late: a job that has finished does not run again', async () => {
       const bench = await open();
       const job = await bench.enqueue();
@@ -96,6 +98,7 @@ export function testDelivery(open: OpenTransport): void {
       expect(await bench.takeAll()).toEqual([]);
     });
 
+    // fault: hints arrive for jobs that are scheduled, pending or parked
     it('early: a job that is not due does not run', async () => {
       const bench = await open();
       await bench.enqueue({ scheduledAt: bench.store.clock.now() + 60_000 });
@@ -107,6 +110,7 @@ export function testDelivery(open: OpenTransport): void {
       expect(await bench.takeAll()).toEqual([]);
     });
 
+    // fault: a hint for a job that does not exist
     it('of a job that is not there: nothing runs', async () => {
       const bench = await open();
       const job = await bench.add();
@@ -114,6 +118,7 @@ export function testDelivery(open: OpenTransport): void {
       expect(await bench.takeAll({ queues: ['other'] })).toEqual([]);
     });
 
+    // fault: the first hint is never sent
     it('lost: the job is in its row, and the next hint brings it', async () => {
       const bench = await open();
       const job = await bench.add();

@@ -30,6 +30,7 @@ export function testMessages(open: OpenTransport): void {
       expect((await bench.take()).deliveries).toEqual([]);
     });
 
+    // fault: the message is never acknowledged
     it('guarantee 6: a message that nobody acknowledged comes again, and the row says what it is worth', async ({
       skip,
     }) => {
@@ -43,6 +44,7 @@ export function testMessages(open: OpenTransport): void {
       expect(again.statuses).toEqual(['finished']);
     });
 
+    // fault: none, the rule itself
     it('guarantee 6: an acknowledged message never comes again', async ({ skip }) => {
       const bench = await open();
       const pass = timeOf(bench, skip);
