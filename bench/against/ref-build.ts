@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { ended } from '../child.ts';
 import { fileAt, scriptAt } from '../paths.ts';
+import { linkModules } from './link-modules.ts';
 import { git, type Revision, shortOf } from './revision.ts';
 
 const LOCK = 'package-lock.json';
@@ -38,32 +39,6 @@ async function npm(cwd: string, args: string[], signal: AbortSignal): Promise<vo
     shell: process.platform === 'win32',
   });
   await ended(child, `npm ${args.join(' ')}`, signal);
-}
-
-interface Linking {
-  root: string;
-  tree: string;
-  /** A folder of both. */
-  inside: string;
-}
-
-/**
- * Fills a node_modules folder with links to this project's dependencies. Links to the project's own packages lead into
- * the tree instead, so one link to the whole folder would not do.
- */
-export function linkModules({ root, tree, inside }: Linking): void {
-  mkdirSync(path.join(tree, inside), { recursive: true });
-  for (const entry of readdirSync(path.join(root, inside), { withFileTypes: true })) {
-    const here = path.join(inside, entry.name);
-    if (entry.isSymbolicLink()) {
-      const own = path.relative(root, realpathSync(path.join(root, here)));
-      symlinkSync(path.resolve(tree, own), path.join(tree, here), 'junction');
-      const nested = path.join(own, 'node_modules');
-      if (existsSync(path.join(root, nested))) linkModules({ root, tree, inside: nested });
-    } else if (entry.name.startsWith('@')) linkModules({ root, tree, inside: here });
-    else if (entry.isDirectory() && (entry.name === '.bin' || !entry.name.startsWith('.')))
-      symlinkSync(path.join(root, here), path.join(tree, here), 'junction');
-  }
 }
 
 /** A package that were resolved from another folder would make the comparison one of this build with itself. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { linkModules } from './ref-build.ts';
+import { linkModules } from './link-modules.ts';
 
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'waybill-links-')));
 afterEach(() => rmSync(folder, { recursive: true }));
