@@ -70,6 +70,19 @@ test('guarantee 8: a node starts once, after all its parents', async () => {
   expect(await made.waybill.workflows.get(id)).toMatchObject({ state: 'completed', completed: 4 });
 });
 
+// fault: the connection breaks at every try to advance a finished node
+test('guarantee 8: a node that could not be advanced when it finished is advanced by the sweep', async () => {
+  const faults = [1, 2, 3].map((call) => ({ method: 'workflows.meet', call, when: 'before' }) as const);
+  const made = testEngine({ faults });
+  await made.waybill.workflows.create({ type: 'chain', steps: ['a', 'b'].map(step) });
+  await settle(made, (await claimAll(made)).get('a'), done('A'));
+  expect(made.store.calls('workflows.meet')).toBe(faults.length);
+  await made.clock.advance(60_000);
+  const second = await claimAll(made);
+  expect([...second.keys()]).toEqual(['b']);
+  expect(second.get('b')!.parentResults).toEqual(['A']);
+});
+
 describe('failure', () => {
   test('a chain stops: later steps are cancelled and the workflow fails', async () => {
     const made = testEngine();

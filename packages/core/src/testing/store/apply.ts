@@ -58,8 +58,11 @@ export function testApply(open: OpenBench): void {
     it('guarantee 3: a token with another claim id or another run changes nothing', async () => {
       const bench = await open();
       const claimed = await bench.start();
-      expect(await bench.settle({ ...claimed, claimId: 'forged' }, COMPLETED)).toEqual(LOST);
-      expect(await bench.settle({ ...claimed, run: claimed.run + 1 }, COMPLETED)).toEqual(LOST);
+      // An end, a retry and a hand-back: a store may write them in different ways.
+      for (const outcome of [COMPLETED, FAILED, { kind: 'requeued' } as const]) {
+        expect(await bench.settle({ ...claimed, claimId: 'forged' }, outcome)).toEqual(LOST);
+        expect(await bench.settle({ ...claimed, run: claimed.run + 1 }, outcome)).toEqual(LOST);
+      }
       expect(await bench.read(claimed)).toEqual(claimed);
     });
 
@@ -137,6 +140,18 @@ export function testApply(open: OpenBench): void {
       expect(await bench.command(read, { do: 'cancel', by: 'me' })).toEqual(APPLIED);
       expect(await bench.read(read)).toMatchObject({ state: 'cancelled', version: 3 });
       expect(await bench.store.apply([change])).toEqual([LOST]);
+    });
+
+    it('by version: lost also when the row looks as it did when it was read', async () => {
+      const bench = await open();
+      const read = await bench.add();
+      const change = versionChange(read, { do: 'cancel' }, bench.now)!;
+      const [claimed] = await bench.claim();
+      await bench.settle(claimed!, { kind: 'requeued' });
+      const { state, nextAt, holdsSlot } = await bench.read(read);
+      expect({ state, nextAt, holdsSlot }).toEqual({ state: read.state, nextAt: null, holdsSlot: false });
+      expect(await bench.store.apply([change])).toEqual([LOST]);
+      expect(await bench.read(read)).toMatchObject({ state: 'available', version: 3 });
     });
 
     // fault: another write comes between reading the row and writing it

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SYSTEM_TENANT } from '../../store/records.ts';
 import { settleChange, versionChange } from '../changes.ts';
 import { aCron, aWorkflow, type JobOverrides } from '../factories.ts';
-import { type Bench, COMPLETED, idsOf, type OpenBench } from './bench.ts';
+import { type Bench, COMPLETED, idsOf, type OpenBench, sortedIds } from './bench.ts';
 
 /** The same job, down to its id and key, of two tenants. */
 async function twins(bench: Bench, overrides: JobOverrides = {}) {
@@ -38,6 +38,14 @@ export function testTenants(open: OpenBench): void {
       expect(await bench.read(b)).toEqual(b);
       const [theirs] = await bench.claim({ tenant: 'b', claimId: 'same' });
       expect(theirs).toMatchObject({ tenant: 'b', id: b.id });
+    });
+
+    it('claim: the jobs of one tenant stand before nobody else’s', async () => {
+      const bench = await open();
+      await bench.addMany(3, { tenant: 'b', priority: 9 });
+      const mine = await bench.addMany(2, { tenant: 'a' });
+      expect(sortedIds(await bench.claim({ tenant: 'a', limit: 2 }))).toEqual(sortedIds(mine));
+      expect(await bench.claim({ tenant: 'b' })).toHaveLength(3);
     });
 
     it('claimById: a job of another tenant is unknown', async () => {
