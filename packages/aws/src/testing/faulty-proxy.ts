@@ -3,9 +3,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
  * `pass`: bytes go through. `swallow`: connections are accepted, and whatever is sent over any of them is never
- * answered. `stall`: of every answer only the headers and the first byte of the body come.
+ * answered. `stall`: of every answer only the headers and the first byte of the body come. `trickle`: answers come so
+ * slowly that their headers are never whole, though the connection is never silent.
  */
-type Mode = 'pass' | 'swallow' | 'stall';
+type Mode = 'pass' | 'swallow' | 'stall' | 'trickle';
 
 /** A request to be held, by a text in it, or the answer to it. */
 interface Hold {
@@ -15,9 +16,11 @@ interface Hold {
 }
 
 const END_OF_HEADERS = '\r\n\r\n';
+/** Between two bytes of an answer that trickles: shorter than any silence that is bounded. */
+const TRICKLE_MS = 200;
 
 /**
- * A proxy on loopback in front of an emulator. A connection that has met `swallow` or `stall` stays dead for good, as
+ * A proxy on loopback in front of an emulator. A connection that has met another mode than `pass` stays dead for good, as
  * behind a router that has forgotten it: only new ones pass again.
  */
 export class FaultyProxy {
@@ -97,6 +100,11 @@ export class FaultyProxy {
     target.on('data', (bytes) => {
       if (isDead) return;
       if (this.mode === 'pass') client.write(bytes);
+      if (this.mode === 'trickle') {
+        isDead = true;
+        this.#tell();
+        trickle(bytes, client);
+      }
       if (this.mode !== 'stall') return;
       const end = bytes.indexOf(END_OF_HEADERS);
       client.write(end < 0 ? bytes : bytes.subarray(0, end + END_OF_HEADERS.length + 1));
@@ -115,6 +123,12 @@ export class FaultyProxy {
     this.#swallowed += 1;
     for (const tell of this.#told.splice(0)) tell();
   }
+}
+
+function trickle(bytes: Buffer, to: Socket): void {
+  let sent = 0;
+  const timer = setInterval(() => to.write(bytes.subarray(sent, ++sent)), TRICKLE_MS);
+  to.once('close', () => clearInterval(timer));
 }
 
 /** The same promise, or a failure when it hangs. */

@@ -13,7 +13,7 @@ import { type DynamoStore, dynamoStore } from '../store.ts';
 /** Skipped only where Java is missing, and that nobody accepts in CI. */
 export const canRun = hasJava || process.env['CI'] === 'true';
 
-/** One server for all tests of the run, each test with a database of its own in it. */
+/** One server for all tests of the run, or the one that the environment names; each test has a database of its own in it. */
 export function useLocalDynamo() {
   let endpoint: string | undefined;
   let client: DynamoDBClient | undefined;
@@ -26,7 +26,7 @@ export function useLocalDynamo() {
   };
   beforeAll(async () => {
     if (!canRun) return;
-    endpoint = await sharedAddress(inject('dynamoAddressUrl'));
+    endpoint = process.env['WAYBILL_TEST_DYNAMODB'] ?? (await sharedAddress(inject('dynamoAddressUrl')));
     renewClient();
   });
   beforeEach(() => {
