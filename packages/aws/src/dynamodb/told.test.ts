@@ -58,6 +58,7 @@ describe.skipIf(!canRun)('what DynamoDB tells of subjects (skipped: needs Java 1
     return checkLog(store);
   }
 
+  // fault: the process dies after each of its requests
   it('guarantee 4: a process that dies at any point of a queue change leaves the change and its event, or neither', async () => {
     const between = async (store: Store) => expect([[], [['q', true]]]).toContainEqual(await isPaused(store));
     const tried = await crashEverywhere(local, {
@@ -107,6 +108,7 @@ describe.skipIf(!canRun)('what DynamoDB tells of subjects (skipped: needs Java 1
     expect(item).not.toHaveProperty('x');
   });
 
+  // fault: answers are lost, and another process writes between read and write
   it.each<[string, Faults]>([
     ['each by itself', {}],
     ['whose answers are lost', { loseEvery: 5 }],

@@ -33,6 +33,7 @@ async function waiting(run: (text: string) => Promise<unknown[][]>, table: strin
   while ((await run(blocked)).length < count);
 }
 
+// fault: another transaction holds the subject and commits late
 test('guarantee 4: of two writers of a subject the second draws its segment after the first has committed', async () => {
   const { url, schema, store, run } = await bench();
   const link = await tempLink({ url, schema, migrate: false });
@@ -49,6 +50,7 @@ test('guarantee 4: of two writers of a subject the second draws its segment afte
   expect(await shortLog(store)).toEqual(['s key.opened 1', 's key.noted 2']);
 });
 
+// fault: two transactions take the subjects in opposite orders
 test('guarantee 4: writers of several subjects in any order neither wait for each other for ever nor lose a number', async () => {
   const { store, open } = await bench();
   const stores = [store, await open()];
@@ -83,6 +85,7 @@ test('what two calls make of a queue or a worker at the same moment is told once
   expect(await shortLog(store)).toEqual(['q queue.paused 1', 'w worker.started 1']);
 });
 
+// fault: the connection breaks at the commit, and its answer is lost
 test('guarantee 4: a call whose answer was lost at its commit is made again and tells nothing twice', async () => {
   const url = await postgresUrl();
   const proxy = await startProxy(url);

@@ -56,6 +56,7 @@ test('what fails after it was told leaves neither the event nor its number behin
   expect(sequencesOf(await eventsOf(store), 'key.noted')).toEqual([1, 2]);
 });
 
+// fault: another process writes to the same file
 test('guarantee 4: two processes that tell of one subject give it no number twice and leave none out', async () => {
   const path = tempFile();
   const store = await openStore({ path });
