@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { engine, type LoggedEvent, silentLogger, TERMINAL_EVENT_TYPES, type Waybill } from '@waybill/core';
+import { engine, isJobEvent, type LoggedEvent, silentLogger, TERMINAL_EVENT_TYPES, type Waybill } from '@waybill/core';
 import { postgresStore } from '@waybill/sql/postgres';
 import { type PostgresServer, startPostgres } from '@waybill/sql/postgres/testing';
 import pg from 'pg';
@@ -112,7 +112,8 @@ async function eventsByJob(waybill: Waybill): Promise<Map<string, LoggedEvent[]>
   const byJob = new Map<string, LoggedEvent[]>();
   for (let after: string | undefined; ; ) {
     const page = await waybill.events.read({ limit: 1_000, ...(after !== undefined && { after }) });
-    for (const event of page.events) byJob.set(event.jobId!, [...(byJob.get(event.jobId!) ?? []), event]);
+    const ofRows = page.events.filter((event) => isJobEvent(event) && event.source === 'server');
+    for (const event of ofRows) byJob.set(event.jobId!, [...(byJob.get(event.jobId!) ?? []), event]);
     if (page.atEnd) return byJob;
     after = page.cursor;
   }

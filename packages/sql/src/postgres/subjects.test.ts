@@ -40,7 +40,7 @@ test('guarantee 4: of two writers of a subject the second draws its segment afte
   const sql = readAll((text) => link.sql(text));
   const first = await tempClient(url);
   await first.query('begin');
-  await first.query(sql['subjects-count'], ['{""}', '{incident}', '{s}', '{1}', null]);
+  await first.query(sql['subjects-count'], ['{""}', '{key}', '{s}', '{1}', null]);
   const second = store.events.tell([told('key.noted', 's')]);
   await waiting(run, 'subjects');
   const event = JSON.stringify(['key.opened', 's', '', '', 0, 0, 1, 5]);

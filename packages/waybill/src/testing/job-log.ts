@@ -4,6 +4,7 @@ import type { ServerProcess } from './server-process.ts';
 export interface WireEvent {
   id: string;
   type: string;
+  source: string;
   subject: string;
   time: string;
   data: { run: number; attempt: number; job_type: string; queue: string };
@@ -12,14 +13,15 @@ export interface WireEvent {
 const TERMINAL = new Set(['job.completed', 'job.cancelled', 'job.discarded', 'job.expired']);
 const ENDS_A_RUN = new Set([...TERMINAL, 'job.failed', 'job.requeued', 'job.snoozed', 'job.lease_expired']);
 
-/** Every event of the log, by job. */
+/** What happened to each job; neither what its runs say of themselves nor events of what is not a job. */
 export async function readLog(server: ServerProcess): Promise<Map<string, WireEvent[]>> {
   const byJob = new Map<string, WireEvent[]>();
   let after = '';
   for (;;) {
     const path = `/ojs/v1/events?limit=1000${after && `&after=${encodeURIComponent(after)}`}`;
     const { body } = await server.call<{ events: WireEvent[]; cursor: string; has_more: boolean }>('GET', path);
-    for (const event of body.events) byJob.set(event.subject, [...(byJob.get(event.subject) ?? []), event]);
+    const ofRows = body.events.filter(({ type, source }) => type.startsWith('job.') && source.endsWith('/server'));
+    for (const event of ofRows) byJob.set(event.subject, [...(byJob.get(event.subject) ?? []), event]);
     after = body.cursor;
     if (!body.has_more) return byJob;
   }
