@@ -26,7 +26,7 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>Import</title>
       if (type === 'job.progress') {
         document.querySelector('progress').value = told.progress;
         document.querySelector('output').value = told.data.row + ' of ' + told.data.rows;
-      } else if (type !== 'job.enqueued' && type !== 'job.started') {
+      } else if (/completed|discarded|cancelled|expired/.test(type)) {
         source.close();
         document.querySelector('progress').value = 1;
         document.querySelector('output').value = type;
