@@ -27,7 +27,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const FOLDERS = ['packages/*/src', 'packages/*/test', 'scripts', 'bench'];
+const FOLDERS = ['packages/*/src', 'packages/*/test', 'scripts', 'bench', 'chaos'];
 
 /** The test files whose names end so, in all folders that have tests. */
 export const testFiles = (ending: string): string[] => FOLDERS.map((folder) => `${folder}/**/*${ending}`);
