@@ -1,0 +1,22 @@
+// A producer in a process of its own, on the store or on a server.
+import { randomFrom } from '../random.ts';
+import { Asking } from './asking.ts';
+import { Journal } from './journal.ts';
+import { open, readSettings, tellReady } from './settings.ts';
+
+/** Calls that may be under way at once. */
+const LANES = 4;
+
+const { life, url, journal: path, seed, jobsPerSecond } = readSettings();
+const journal = new Journal(path);
+const stop = new AbortController();
+for (const name of ['SIGTERM', 'SIGINT']) process.on(name, () => stop.abort());
+
+const connection = await open(url);
+tellReady();
+const lanes = Array.from({ length: LANES }, (_, lane) => {
+  const random = randomFrom(`${seed} ${life} ${lane}`);
+  return new Asking({ connection, journal, random, name: `${life}.${lane}`, stop: stop.signal });
+});
+await Promise.all(lanes.map((lane) => lane.run((LANES * 1_000) / jobsPerSecond)));
+await connection.close();
