@@ -36,7 +36,7 @@ export const HELP = `npm run chaos -- --store ${STORE_NAMES.join('|')} [options]
   --minutes N            how long things go wrong; fractions are fine (default 2). Longer than ${ROUND_MINUTES}: in rounds
                          of ${ROUND_MINUTES} minutes, each with a seed and a store of its own
   --seed TEXT            what goes wrong, and when (default: a random one, which is printed)
-  --jobs-per-second N    bound of all producers together (default: 40; 8 for dynamodb)
+  --jobs-per-second N    bound of all producers together (default: 40; 6 for dynamodb)
   --plan                 print what would go wrong, and do nothing
   --keep                 keep the folder with journals and logs, which is kept anyway when a guarantee was broken
   --json                 one line of JSON per round instead of tables

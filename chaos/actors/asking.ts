@@ -12,6 +12,7 @@ interface AskingParts {
   random: Random;
   /** Leads the label of every call. */
   name: string;
+  leaseMs: number;
   stop: AbortSignal;
 }
 
@@ -53,8 +54,8 @@ export class Asking {
     this.#count += 1;
     const label = `${name}.${this.#count}`;
     const dice = random(100);
-    if (dice < 40) await this.#answered(this.#withOwnId(label, jobFor('chaos.plain', orderFor(random, label))));
-    else if (dice < 46) await this.#answered(this.#bare(label, jobFor('chaos.plain', orderFor(random, label))));
+    if (dice < 40) await this.#answered(this.#withOwnId(label, this.#plain(label)));
+    else if (dice < 46) await this.#answered(this.#bare(label, this.#plain(label)));
     else if (dice < 49) await this.#answered(this.#many(label));
     else if (dice < 63) await this.#answered(this.#keyed(label));
     else if (dice < 76) await this.#answered(this.#bare(label, uniqueJob(random, label)));
@@ -62,6 +63,12 @@ export class Asking {
     else if (dice < 91) await this.#answered(this.#workflow(label));
     else if (dice < 95) await this.#answered(this.#withOwnId(label, jobFor('chaos.late', orderFor(random, label))));
     else await this.#cancelled(label);
+  }
+
+  /** Now and then one that takes longer than a lease. */
+  #plain(label: string): JobRequest {
+    const { random, leaseMs } = this.#parts;
+    return jobFor('chaos.plain', orderFor(random, label, random(25) === 0 ? { ms: leaseMs + 1_000 } : {}));
   }
 
   /** Until it is answered or refused for good. Everything is noted. */

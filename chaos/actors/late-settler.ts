@@ -4,29 +4,33 @@ import type { Jobs, Lease } from '@waybill/core';
 import type { Random } from '../random.ts';
 import { noted } from './handler.ts';
 import type { Journal } from './journal.ts';
-import { LATE_LEASE_MS, LATE_QUEUE } from './timing.ts';
+import { LATE_QUEUE } from './timing.ts';
 
-/** Up to this much of the lease is taken for a second claim, so that the first one surely still holds. */
-const SOON_MS = LATE_LEASE_MS / 2;
+interface LateParts {
+  jobs: Jobs;
+  journal: Journal;
+  random: Random;
+  leaseMs: number;
+}
 
 /**
  * A worker without manners: it sends no heartbeats, holds jobs for longer than their lease, and settles all the same.
  * It also claims again under the same id, as one does whose answer got lost.
  */
-export async function settleLate(jobs: Jobs, journal: Journal, random: Random, signal: AbortSignal): Promise<void> {
-  const own = noted(jobs, journal, random);
+export async function settleLate(parts: LateParts, signal: AbortSignal): Promise<void> {
+  const settling = noted(parts.jobs, parts.journal, parts.random);
   while (!signal.aborted) {
     try {
-      for (const lease of await claimTwice(jobs, journal, signal)) await holdAndSettle(own, lease, journal, random);
+      for (const lease of await claimTwice(parts, signal)) await holdAndSettle(parts, settling, lease);
     } catch {
       await sleep(200);
     }
   }
 }
 
-async function claimTwice(jobs: Jobs, journal: Journal, signal: AbortSignal): Promise<Lease[]> {
+async function claimTwice({ jobs, journal, leaseMs }: LateParts, signal: AbortSignal): Promise<Lease[]> {
   const claimId = randomUUID();
-  const call = { queues: [LATE_QUEUE], count: 2, leaseMs: LATE_LEASE_MS, claimId };
+  const call = { queues: [LATE_QUEUE], count: 2, leaseMs, claimId };
   // Asked without waiting: a wait would leave it open when the lease began.
   const begun = Date.now();
   const first = await jobs.claim(call);
@@ -35,7 +39,8 @@ async function claimTwice(jobs: Jobs, journal: Journal, signal: AbortSignal): Pr
     return [];
   }
   const second = await jobs.claim(call);
-  if (Date.now() - begun < SOON_MS) {
+  // Later the first answer may hold no more, and then the second one is another claim.
+  if (Date.now() - begun < leaseMs / 2) {
     const known = new Set(first.map(({ token, job }) => `${job.id} ${token}`));
     const extra = second.filter(({ token, job }) => !known.has(`${job.id} ${token}`)).map(({ job }) => job.id);
     journal.note({ kind: 'claimed-again', claim: claimId, extra });
@@ -44,14 +49,13 @@ async function claimTwice(jobs: Jobs, journal: Journal, signal: AbortSignal): Pr
 }
 
 async function holdAndSettle(
+  { journal, random, leaseMs }: LateParts,
   jobs: ReturnType<typeof noted>,
   { job, token }: Lease,
-  journal: Journal,
-  random: Random,
 ): Promise<void> {
   const run = { id: job.id, run: job.run };
   journal.note({ kind: 'start', ...run, parents: [] });
-  await sleep(random(2) === 0 ? random(LATE_LEASE_MS / 2) : LATE_LEASE_MS + random(1_000));
+  await sleep(random(2) === 0 ? random(leaseMs / 2) : leaseMs + random(1_000));
   journal.note({ kind: 'end', ...run });
   const outcome = { kind: 'completed', result: { job: job.id, run: job.run } } as const;
   await jobs.settle({ id: job.id, leaseToken: token, outcome }).catch(() => {});

@@ -31,12 +31,11 @@ export const LIMITS = {
   'chaos-rate': { rate: { limit: 6, period: 'PT1S' } },
 } as const;
 
-/** Mostly a few milliseconds; now and then longer than a lease. */
-const duration = (random: Random): number => oneOf(random, [0, 5, 10, 20, 40, 40, 80, 200, 600, 3_500]);
+const DURATIONS_MS = [0, 5, 10, 20, 40, 40, 80, 200, 600];
 
 export const orderFor = (random: Random, call: string, more: Partial<Order> = {}): Order => ({
   call,
-  ms: random(4) === 0 ? duration(random) : random(30),
+  ms: random(4) === 0 ? oneOf(random, DURATIONS_MS) : random(30),
   fails: random(8) === 0 ? 1 + random(2) : 0,
   ending: random(40) === 0 ? 'discard' : random(40) === 0 ? 'snooze' : 'complete',
   reports: random(10) === 0,

@@ -7,16 +7,17 @@ import { open, readSettings, tellReady } from './settings.ts';
 /** Calls that may be under way at once. */
 const LANES = 4;
 
-const { life, url, journal: path, seed, jobsPerSecond } = readSettings();
-const journal = new Journal(path);
+const settings = readSettings();
+const { life, seed, pace, jobsPerSecond } = settings;
+const journal = new Journal(settings.journal);
 const stop = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT']) process.on(name, () => stop.abort());
 
-const connection = await open(url);
+const connection = await open(settings);
 tellReady();
 const lanes = Array.from({ length: LANES }, (_, lane) => {
   const random = randomFrom(`${seed} ${life} ${lane}`);
-  return new Asking({ connection, journal, random, name: `${life}.${lane}`, stop: stop.signal });
+  return new Asking({ connection, journal, random, name: `${life}.${lane}`, leaseMs: pace.leaseMs, stop: stop.signal });
 });
 await Promise.all(lanes.map((lane) => lane.run((LANES * 1_000) / jobsPerSecond)));
 await connection.close();

@@ -1,7 +1,7 @@
 import { ERROR_CODES, silentLogger } from '@waybill/core';
 import { type Connection, connect } from 'waybill';
 import type { Refusal } from '../evidence/note.ts';
-import { LEASE_MS } from './timing.ts';
+import type { Pace } from './timing.ts';
 
 /** What a process is told on its command line, as JSON. */
 export interface ActorSettings {
@@ -11,6 +11,7 @@ export interface ActorSettings {
   url: string;
   journal: string;
   seed: string;
+  pace: Pace;
   /** Of this producer alone. */
   jobsPerSecond: number;
 }
@@ -18,10 +19,10 @@ export interface ActorSettings {
 export const readSettings = (): ActorSettings => JSON.parse(process.argv[2]!) as ActorSettings;
 
 /** On a store every process does upkeep, and finds due rows soon. */
-export const open = (url: string): Promise<Connection> =>
+export const open = ({ url, pace: { leaseMs, sweepEveryMs } }: ActorSettings): Promise<Connection> =>
   connect(url, {
     logger: silentLogger,
-    ...(!url.startsWith('http') && { engine: { leaseMs: LEASE_MS, sweepEveryMs: 300 } }),
+    ...(!url.startsWith('http') && { engine: { leaseMs, sweepEveryMs } }),
   });
 
 /** By its fields, since the remote client has an error class of its own. */

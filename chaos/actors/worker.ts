@@ -6,25 +6,27 @@ import { noted, tasksFor } from './handler.ts';
 import { Journal } from './journal.ts';
 import { settleLate } from './late-settler.ts';
 import { open, readSettings, tellReady } from './settings.ts';
-import { HEARTBEAT_MS, LEASE_MS } from './timing.ts';
 
-const { life, url, journal: path, seed } = readSettings();
-const journal = new Journal(path);
+const settings = readSettings();
+const { life, seed, pace } = settings;
+const journal = new Journal(settings.journal);
 const random = randomFrom(`${seed} ${life}`);
 const stop = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT']) process.on(name, () => stop.abort());
 
-const connection = await open(url);
+const connection = await open(settings);
 const worker = new Worker({
   jobs: noted(connection.jobs, journal, random),
   events: connection.events,
   tasks: tasksFor(journal),
   id: life.replace('#', '-'),
-  ...{ leaseMs: LEASE_MS, heartbeatMs: HEARTBEAT_MS, concurrency: 8, waitMs: 3_000, graceMs: 5_000 },
+  leaseMs: pace.leaseMs,
+  heartbeatMs: Math.floor(pace.leaseMs / 3),
+  ...{ concurrency: 8, waitMs: 3_000, graceMs: 5_000 },
   logger: silentLogger,
 });
 worker.start();
-const late = settleLate(connection.jobs, journal, random, stop.signal);
+const late = settleLate({ jobs: connection.jobs, journal, random, leaseMs: pace.lateLeaseMs }, stop.signal);
 tellReady();
 stop.signal.addEventListener('abort', async () => {
   await Promise.all([worker.stop(), late]);

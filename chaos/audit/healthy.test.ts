@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Evidence } from '../evidence/evidence.ts';
 import { audit, violationsIn } from './audit.ts';
-import { Story } from './testing/story.ts';
+import { PACE, Story } from './testing/story.ts';
 
 /** Everything that may happen to jobs, and that no check may take offence at. */
 function eventful(): Evidence {
@@ -46,7 +46,7 @@ function eventful(): Evidence {
   story.note({ kind: 'cancelled', id: cancelled, state: 'cancelled' }, 'producer-1#1');
   story.endings.push({ life: 'worker-1#1', how: 'terminated', code: 0, signal: null, wasReady: true, at: story.now });
   const { jobs, log, notes, workflows, limits, crons, endings } = story;
-  return { jobs, log, notes, workflows, limits, crons, endings, isOrderExact: false, clockErrorMs: 5 };
+  return { jobs, log, notes, workflows, limits, crons, endings, isOrderExact: false, clockErrorMs: 5, pace: PACE };
 }
 
 it('a run in which only allowed things happened has no violation, and all of it was looked at', () => {

@@ -1,4 +1,4 @@
-import { leaseMsOf } from '../actors/timing.ts';
+import { leaseMsOf, type Pace } from '../actors/timing.ts';
 import { type Check, Tally } from './finding.ts';
 import type { History, Run } from './history.ts';
 
@@ -6,11 +6,11 @@ import type { History, Run } from './history.ts';
 const MAY_GO_ON = new Set(['job.lease_expired', 'job.cancelled', 'job.requeued']);
 
 /** Guarantee 2: one live lease per job, by the log and by what the handlers themselves have noted. */
-export const leases: Check = ({ histories, clockErrorMs }) => {
+export const leases: Check = ({ histories, clockErrorMs, pace }) => {
   const tally = new Tally('runs');
   for (const history of histories.values()) {
     tally.count(history.runs.length);
-    checkLog(tally, history);
+    checkLog(tally, history, pace);
     for (const [index, run] of history.runs.entries()) {
       checkNotes(tally, history, run, clockErrorMs);
       checkNext(tally, history, run, history.runs[index + 1], clockErrorMs);
@@ -19,14 +19,14 @@ export const leases: Check = ({ histories, clockErrorMs }) => {
   return tally.finding;
 };
 
-function checkLog(tally: Tally, { id, runs, stray }: History): void {
+function checkLog(tally: Tally, { id, runs, stray }: History, pace: Pace): void {
   for (const { event, live } of stray) {
     tally.expect(event.type !== 'job.started', () => `run ${event.run} of job ${id} began while run ${live} was live`);
   }
   for (const [index, { run, started, ended }] of runs.entries()) {
     tally.expect(run === index + 1, () => `job ${id} has run ${run} where run ${index + 1} should be`);
     if (started === undefined || ended?.type !== 'job.lease_expired') continue;
-    const [lasted, granted] = [ended.at - started.at, leaseMsOf(started.jobType)];
+    const [lasted, granted] = [ended.at - started.at, leaseMsOf(pace, started.jobType)];
     tally.expect(
       lasted >= granted,
       () => `the lease of run ${run} of job ${id} ended after ${lasted} ms of ${granted}`,

@@ -1,4 +1,5 @@
 import type { Job, LimitInfo, LoggedEvent, WorkflowState } from '@waybill/core';
+import type { Pace } from '../actors/timing.ts';
 import type { Note } from './note.ts';
 
 /** How a life of an actor came to its end. */
@@ -40,6 +41,7 @@ export interface Evidence {
   /** The limits that jobs were held to. */
   limits: readonly LimitInfo[];
   crons: readonly CronSeen[];
+  pace: Pace;
   notes: readonly Note[];
   endings: readonly Ending[];
   /** Whether the log is in the order of the commits, also between jobs. */

@@ -8,6 +8,7 @@ const options = (more: Partial<PlanOptions> = {}): PlanOptions => ({
   durationMs: 120_000,
   cast: CAST,
   hasNetwork: true,
+  pace: { leaseMs: 2_500, faultEveryMs: [300, 2_000] },
   storeFaults: ['restart-database', 'crash-database'],
   ...more,
 });

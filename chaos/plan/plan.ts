@@ -1,5 +1,5 @@
 import type { Actor, Role } from '../actors/cast.ts';
-import { LEASE_MS } from '../actors/timing.ts';
+import type { Pace } from '../actors/timing.ts';
 import { between, oneOf, type Random, randomFrom, shuffled } from '../random.ts';
 import type { Fault, FaultKind, StoreFault } from './fault.ts';
 
@@ -9,6 +9,7 @@ export interface PlanOptions {
   cast: readonly Actor[];
   /** Whether there is a network between engines and the store. */
   hasNetwork: boolean;
+  pace: Pick<Pace, 'leaseMs' | 'faultEveryMs'>;
   /** One card each; what is named twice comes twice as often. */
   storeFaults: readonly StoreFault[];
 }
@@ -22,41 +23,42 @@ interface Card {
 /** The load comes up first, and at the end everything works again for a while. */
 const FIRST_AT_MS = 1_500;
 const QUIET_MS = 3_000;
-
-const GAP_MS = [300, 2_000] as const;
+/** What was hit comes up again before it is hit again. */
+const REST_MS = 2_000;
 
 /** How long each fault lasts. A process that was killed is down for so long. */
-const LASTS_MS: Readonly<Record<FaultKind, readonly [least: number, most: number]>> = {
+const lastsMs = (leaseMs: number): Readonly<Record<FaultKind, readonly [least: number, most: number]>> => ({
   kill: [100, 2_000],
   pause: [300, 1_500],
-  'long-pause': [LEASE_MS + 500, LEASE_MS + 3_500],
+  'long-pause': [leaseMs + 500, leaseMs + 3_500],
   terminate: [100, 1_000],
   reset: [0, 0],
   'lose-answers': [500, 2_500],
-  stall: [500, LEASE_MS + 1_500],
-  'black-hole': [1_000, LEASE_MS + 1_500],
+  stall: [500, leaseMs + 1_500],
+  'black-hole': [1_000, leaseMs + 1_500],
   'restart-database': [100, 2_000],
   'crash-database': [100, 1_000],
   'fill-disk': [500, 4_000],
   'lock-file': [300, 3_000],
-};
+});
 
 /** When and where things go wrong: a pure function of its options. No target has two faults at a time. */
 export function planOf({ seed, durationMs, ...world }: PlanOptions): Fault[] {
   const random = randomFrom(`plan ${seed}`);
+  const lengths = lastsMs(world.pace.leaseMs);
   const lastMs = durationMs - QUIET_MS;
   const busyUntil = new Map<string, number>();
   const faults: Fault[] = [];
   let deck: Card[] = [];
-  for (let atMs = FIRST_AT_MS; atMs < lastMs; atMs += between(random, ...GAP_MS)) {
+  for (let atMs = FIRST_AT_MS; atMs < lastMs; atMs += between(random, ...world.pace.faultEveryMs)) {
     // All cards come before one comes again, so that a short run has most kinds, too.
     if (deck.length === 0) deck = shuffled(random, cardsOf(world));
     const { kind, targets } = deck.pop()!;
-    const lastsMs = between(random, ...LASTS_MS[kind]);
+    const lasts = between(random, ...lengths[kind]);
     const target = freeTarget(random, targets, busyUntil, atMs);
-    if (target === undefined || atMs + lastsMs > lastMs) continue;
-    busyUntil.set(target, atMs + lastsMs + GAP_MS[1]);
-    faults.push({ atMs, kind, target, lastsMs });
+    if (target === undefined || atMs + lasts > lastMs) continue;
+    busyUntil.set(target, atMs + lasts + REST_MS);
+    faults.push({ atMs, kind, target, lastsMs: lasts });
   }
   return faults;
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Actor, CAST } from '../actors/cast.ts';
 import type { ActorSettings } from '../actors/settings.ts';
+import type { Pace } from '../actors/timing.ts';
 import type { Ending } from '../evidence/evidence.ts';
 import { Link, type LinkMode } from '../network/link.ts';
 import { fileAt, scriptAt } from '../paths.ts';
@@ -15,6 +16,7 @@ export interface FleetParts {
   guard: Guard;
   folder: string;
   seed: string;
+  pace: Pace;
   jobsPerSecond: number;
 }
 
@@ -139,10 +141,10 @@ export class Fleet {
     const url = this.#urlFor(actor);
     if (actor.role === 'server')
       return [fileAt('packages/waybill/bin/waybill.js'), 'serve', '--store', url, '--port', '0'];
-    const { folder, seed, jobsPerSecond } = this.#parts;
+    const { folder, seed, pace, jobsPerSecond } = this.#parts;
     const producers = CAST.filter(({ role }) => role === 'producer').length;
     const settings: ActorSettings = {
-      ...{ life, url, seed },
+      ...{ life, url, seed, pace },
       journal: path.join(folder, 'journals', `${life}.jsonl`),
       jobsPerSecond: jobsPerSecond / producers,
     };

@@ -26,8 +26,11 @@ export interface RoundResult {
   folder: string;
 }
 
-export const planFor = ({ seed, minutes }: ChaosOptions, { hasNetwork, faults }: ChaosStore): Fault[] =>
-  planOf({ seed, durationMs: minutes * 60_000, cast: CAST, hasNetwork, storeFaults: faults });
+export const planFor = ({ seed, minutes }: ChaosOptions, { hasNetwork, faults, pace }: ChaosStore): Fault[] =>
+  planOf({
+    ...{ seed, durationMs: minutes * 60_000, cast: CAST, hasNetwork },
+    ...{ pace, storeFaults: faults },
+  });
 
 export interface RoundParts {
   store: ChaosStore;
@@ -53,9 +56,10 @@ export async function runRound(
   try {
     store = await chaosStore.open({ folder, guard, minutes: options.minutes });
     signal.throwIfAborted();
-    const { seed, jobsPerSecond = chaosStore.jobsPerSecond } = options;
+    const { pace } = chaosStore;
+    const { seed, jobsPerSecond = pace.jobsPerSecond } = options;
     const since = await addCrons(store.url);
-    fleet = new Fleet({ store, guard, folder, seed, jobsPerSecond });
+    fleet = new Fleet({ store, guard, folder, seed, pace, jobsPerSecond });
     await orAborted(fleet.start(), signal);
     const begun = performance.now();
     const { injected, missed } = await orAborted(goWrong(options, chaosStore, fleet, tell, signal), signal);
@@ -67,6 +71,7 @@ export async function runRound(
       notes: readJournals(path.join(folder, 'journals')),
       endings: fleet.endings,
       crons,
+      pace,
       isOrderExact: chaosStore.isOrderExact,
       clockErrorMs: chaosStore.clockErrorMs,
     };

@@ -6,7 +6,7 @@ import type { ChaosStore } from './store.ts';
 export const postgres: ChaosStore = {
   hasNetwork: true,
   faults: ['restart-database', 'restart-database', 'crash-database', 'crash-database'],
-  jobsPerSecond: 40,
+  pace: { leaseMs: 2_500, lateLeaseMs: 600, sweepEveryMs: 300, faultEveryMs: [300, 2_000], jobsPerSecond: 40 },
   isOrderExact: false,
   // Engines measure the offset to the server's clock over links that are stalled now and then.
   clockErrorMs: 50,

@@ -8,7 +8,7 @@ import type { ChaosStore } from './store.ts';
 export const sqlite: ChaosStore = {
   hasNetwork: false,
   faults: ['fill-disk', 'fill-disk', 'lock-file', 'lock-file'],
-  jobsPerSecond: 40,
+  pace: { leaseMs: 2_500, lateLeaseMs: 600, sweepEveryMs: 300, faultEveryMs: [300, 2_000], jobsPerSecond: 40 },
   isOrderExact: true,
   clockErrorMs: 5,
   open: async ({ folder, guard, minutes }) => {

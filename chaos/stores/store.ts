@@ -1,3 +1,4 @@
+import type { Pace } from '../actors/timing.ts';
 import type { Target } from '../network/link.ts';
 import type { StoreFault } from '../plan/fault.ts';
 import type { Guard } from '../run/guard.ts';
@@ -7,8 +8,7 @@ export interface ChaosStore {
   /** Whether there is a network between engines and the database. */
   hasNetwork: boolean;
   faults: readonly StoreFault[];
-  /** Of all producers together, where nobody says otherwise. */
-  jobsPerSecond: number;
+  pace: Pace;
   /** Whether the log is in the order of the commits, also between jobs. */
   isOrderExact: boolean;
   /** How far the times in the store and those in the journals may be apart. */

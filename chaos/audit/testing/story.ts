@@ -8,13 +8,17 @@ import {
   transition,
 } from '@waybill/core';
 import { aJob, type JobOverrides } from '@waybill/core/testing';
-import { leaseMsOf } from '../../actors/timing.ts';
+import { leaseMsOf, type Pace } from '../../actors/timing.ts';
 import type { CronSeen, Ending, Evidence, WorkflowSeen } from '../../evidence/evidence.ts';
 import type { Line, Note } from '../../evidence/note.ts';
 import { type Check, worldOf } from '../finding.ts';
 
 /** A whole minute, so that ticks are easy to tell. */
 const EPOCH = 1_800_000_000_000;
+
+export const PACE: Pace = {
+  ...{ leaseMs: 2_500, lateLeaseMs: 600, sweepEveryMs: 300, faultEveryMs: [1, 1], jobsPerSecond: 1 },
+};
 
 type Unstamped<L> = L extends Line ? Omit<L, 'at'> & { at?: number } : never;
 
@@ -46,7 +50,7 @@ export class Story {
 
   /** The worker claims it, and its handler begins. */
   begin(id: string, by = 'worker-1#1', parents: string[] = []): void {
-    const leaseMs = leaseMsOf(this.#row(id).type);
+    const leaseMs = leaseMsOf(PACE, this.#row(id).type);
     this.change(id, { do: 'claim', claimId: `claim-${this.pass()}`, workerId: by, leaseMs });
     this.note({ kind: 'start', id, run: this.#row(id).run, parents }, by);
   }
@@ -110,7 +114,18 @@ export class Story {
   /** What a check finds. */
   found(check: Check): string[] {
     const { jobs, log, notes, workflows, limits, crons, endings, isOrderExact } = this;
-    const evidence: Evidence = { jobs, log, notes, workflows, limits, crons, endings, isOrderExact, clockErrorMs: 5 };
+    const evidence: Evidence = {
+      jobs,
+      log,
+      notes,
+      workflows,
+      limits,
+      crons,
+      endings,
+      isOrderExact,
+      clockErrorMs: 5,
+      pace: PACE,
+    };
     return check(worldOf(evidence)).violations;
   }
 
