@@ -1,3 +1,4 @@
+import type { LoggedEvent } from '@waybill/core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventLog } from './event-log.ts';
 import { Story } from './testing/story.ts';
@@ -12,9 +13,16 @@ beforeEach(() => {
   expect(story.found(eventLog)).toEqual([]);
 });
 
+/** For what is about the log itself. */
+const nobodyFollowed = (): void => {
+  story.followed = [];
+  story.now = -1;
+};
+
 describe('guarantee 4: finds', () => {
   it('an event that is missing', () => {
     story.log.splice(1, 1);
+    nobodyFollowed();
     expect(story.found(eventLog)).toEqual([
       `job ${id}, server: event 3 follows event 1`,
       `job ${id} has version 3 and 2 events`,
@@ -35,10 +43,29 @@ describe('guarantee 4: finds', () => {
     story.tell({ ...story.log[1]!, type: 'job.progress', source: 'worker', sequence: 2 } as never);
     const cron = { type: 'cron.triggered', tenant: '', subject: 'chaos-a', source: 'server', at: 0, data: {} } as const;
     story.tell({ ...cron, sequence: 1 }, { ...cron, sequence: 3 });
+    nobodyFollowed();
     expect(story.found(eventLog)).toEqual([
       `job ${id}, worker: event 2 follows event 0`,
       'cron chaos-a, server: event 3 follows event 1',
     ]);
+  });
+
+  it('what a follower was not told, was told twice, or was told alone', () => {
+    const [first, second, third] = story.log as [LoggedEvent, LoggedEvent, LoggedEvent];
+    story.followed = [first, third];
+    expect(story.found(eventLog)).toEqual([`to a follower, job ${id}, server: event 3 follows event 1`]);
+    story.followed = [first, second];
+    expect(story.found(eventLog)).toEqual([`job ${id}, server: event 3 was not told to a follower`]);
+    story.followed = [first, second, second, third];
+    expect(story.found(eventLog)).toContain(`to a follower, job ${id}, server: event 2 follows event 2`);
+    story.followed = [first, second, third, { ...third, sequence: 4 }];
+    expect(story.found(eventLog)).toEqual([`job ${id}, server: event 4 was told to a follower, the log has 3`]);
+  });
+
+  it('nothing about what has just happened and is not told yet', () => {
+    story.followed = story.log.slice(0, 2);
+    story.now = story.log[1]!.at;
+    expect(story.found(eventLog)).toEqual([]);
   });
 
   it('a second end', () => {

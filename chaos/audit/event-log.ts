@@ -10,21 +10,40 @@ const STATE_OF: Readonly<Record<string, Job['state']>> = {
 };
 
 /** Guarantee 4: the events of each subject are ordered and gap-free, and a job has one end. */
-export const eventLog: Check = ({ log, jobs, histories }) => {
+export const eventLog: Check = ({ log, followed, followedUntil, jobs, histories }) => {
   const tally = new Tally('events');
-  const newest = new Map<string, number>();
+  const newest = inOrder(tally, log, '');
+  const told = inOrder(tally, followed, 'to a follower, ');
+  for (const [source, sequence] of told) {
+    const inLog = newest.get(source) ?? 0;
+    tally.expect(sequence <= inLog, () => `${source}: event ${sequence} was told to a follower, the log has ${inLog}`);
+  }
   for (const event of log) {
-    tally.count();
     const source = sourceOf(event);
-    const before = newest.get(source) ?? 0;
-    tally.expect(event.sequence === before + 1, () => `${source}: event ${event.sequence} follows event ${before}`);
-    newest.set(source, event.sequence);
+    const isTold = event.at > followedUntil || event.sequence <= (told.get(source) ?? 0);
+    tally.expect(isTold, () => `${source}: event ${event.sequence} was not told to a follower`);
   }
   for (const history of histories.values()) checkEnd(tally, history, jobs.get(history.id));
   for (const { id } of jobs.values())
     tally.expect(histories.has(id), () => `job ${id} has a row, and the log does not tell of it`);
   return tally.finding;
 };
+
+/** Each the next of its source; answers the newest of each. */
+function inOrder(tally: Tally, events: readonly LoggedEvent[], to: string): Map<string, number> {
+  const newest = new Map<string, number>();
+  for (const event of events) {
+    tally.count();
+    const source = sourceOf(event);
+    const before = newest.get(source) ?? 0;
+    tally.expect(
+      event.sequence === before + 1,
+      () => `${to}${source}: event ${event.sequence} follows event ${before}`,
+    );
+    newest.set(source, event.sequence);
+  }
+  return newest;
+}
 
 /** What events are counted by. */
 const sourceOf = (event: LoggedEvent): string =>

@@ -37,6 +37,10 @@ export interface Evidence {
   jobs: ReadonlyMap<string, Job>;
   /** In the order in which the log gives it out. */
   log: readonly LoggedEvent[];
+  /** What somebody was told who followed the log all the time. */
+  followed: readonly LoggedEvent[];
+  /** Of what had happened by then, all must have been told. */
+  followedUntil: number;
   workflows: readonly WorkflowSeen[];
   /** The limits that jobs were held to. */
   limits: readonly LimitInfo[];

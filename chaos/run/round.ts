@@ -13,6 +13,7 @@ import type { ChaosStore, OpenStore } from '../stores/store.ts';
 import { untilFinished } from './drain.ts';
 import { Fleet } from './fleet.ts';
 import { Guard } from './guard.ts';
+import { LogFollower } from './log-follower.ts';
 import { addCrons, stopCrons } from './schedules.ts';
 
 export interface RoundResult {
@@ -53,9 +54,11 @@ export async function runRound(
   guard.remove(folder);
   let store: OpenStore | undefined;
   let fleet: Fleet | undefined;
+  let follower: LogFollower | undefined;
   try {
     store = await chaosStore.open({ folder, guard, minutes: options.minutes });
     signal.throwIfAborted();
+    follower = new LogFollower(store.url);
     const { pace } = chaosStore;
     const { seed, jobsPerSecond = pace.jobsPerSecond } = options;
     const since = await addCrons(store.url);
@@ -66,10 +69,14 @@ export async function runRound(
     const crons = await orAborted(comeToRest(fleet, store.url, since, tell), signal);
     const tookMs = performance.now() - begun;
     await orAborted(fleet.stop('worker', 'server'), signal);
+    const followedUntil = Date.now() - chaosStore.followLagMs;
+    await follower.stop();
     const evidence: Evidence = {
       ...(await orAborted(readStore(store.url, chaosStore.orphanedAfterMs ?? 0), signal)),
       notes: readJournals(path.join(folder, 'journals')),
       endings: fleet.endings,
+      followed: follower.told,
+      followedUntil,
       crons,
       pace,
       isOrderExact: chaosStore.isOrderExact,
@@ -77,7 +84,7 @@ export async function runRound(
     };
     if (judge({ evidence, injected, missed, leftOut: store.leftOut, tookMs, folder })) guard.keep(folder);
   } finally {
-    await fleet?.close();
+    await Promise.all([fleet?.close(), follower?.stop()]);
     await store?.close();
     await guard.close();
   }

@@ -24,6 +24,8 @@ export const dynamodb: ChaosStore = {
   pace: { leaseMs: 8_000, lateLeaseMs: 5_000, sweepEveryMs: 1_000, faultEveryMs: [800, 4_000], jobsPerSecond: 6 },
   isOrderExact: false,
   clockErrorMs: 5,
+  // A follower waits a minute for a writer that was killed.
+  followLagMs: 120_000,
   orphanedAfterMs: 11 * 60_000,
   open: async ({ folder, guard }) => {
     if (!hasJava) throw new Error('DynamoDB Local needs Java 17 or newer: `java -version` must answer.');

@@ -26,6 +26,8 @@ type Unstamped<L> = L extends Line ? Omit<L, 'at'> & { at?: number } : never;
 export class Story {
   readonly jobs = new Map<string, Job>();
   log: LoggedEvent[] = [];
+  /** Absent: all that is in the log. */
+  followed: LoggedEvent[] | undefined;
   notes: Note[] = [];
   readonly workflows: WorkflowSeen[] = [];
   readonly limits: LimitInfo[] = [];
@@ -111,22 +113,18 @@ export class Story {
     return this.now;
   }
 
+  get evidence(): Evidence {
+    const { jobs, log, followed = log, now: followedUntil, notes, workflows, limits, crons, endings } = this;
+    const { isOrderExact } = this;
+    return {
+      ...{ jobs, log, followed, followedUntil, notes, workflows, limits, crons, endings, isOrderExact },
+      ...{ clockErrorMs: 5, pace: PACE },
+    };
+  }
+
   /** What a check finds. */
   found(check: Check): string[] {
-    const { jobs, log, notes, workflows, limits, crons, endings, isOrderExact } = this;
-    const evidence: Evidence = {
-      jobs,
-      log,
-      notes,
-      workflows,
-      limits,
-      crons,
-      endings,
-      isOrderExact,
-      clockErrorMs: 5,
-      pace: PACE,
-    };
-    return check(worldOf(evidence)).violations;
+    return check(worldOf(this.evidence)).violations;
   }
 
   #row(id: string): Job {

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LoggedEvent, silentLogger } from '@waybill/core';
+import { connect } from 'waybill';
+
+const PAUSE_MS = 200;
+
+/**
+ * Follows the log all the time, as whoever watches jobs does. When its store fails it goes on behind the last event that it
+ * was told.
+ */
+export class LogFollower {
+  readonly told: LoggedEvent[] = [];
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+
+  constructor(url: string) {
+    this.#ended = this.#follow(url);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+  }
+
+  async #follow(url: string): Promise<void> {
+    const { signal } = this.#stop;
+    const waybill = await connect(url, { logger: silentLogger, engine: { maintenance: false } });
+    while (!signal.aborted) {
+      const after = this.told.at(-1)?.cursor;
+      try {
+        const events = waybill.events.follow({ signal, ...(after !== undefined && { after }) });
+        for await (const event of events) this.told.push(event);
+      } catch {
+        await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
+      }
+    }
+    await waybill.close();
+  }
+}
