@@ -8,7 +8,7 @@ import { type Check, type Finding, worldOf } from './finding.ts';
 import { leases } from './leases.ts';
 import { repetition } from './repetition.ts';
 import { rescue } from './rescue.ts';
-import { nobodyDied, nothingStuck } from './rest.ts';
+import { nobodyDied, noSurprises, nothingStuck } from './rest.ts';
 import { workflows } from './workflows.ts';
 
 /** One row of the table. */
@@ -36,6 +36,7 @@ const ROWS: readonly (Omit<Audited, 'finding'> & { check?: Check })[] = [
   { guarantee: 10, about: 'a repeated call has one effect', check: repetition },
   { guarantee: 11, about: 'killed: run again; SIGTERM: drained', check: rescue },
   { about: 'nothing is stuck at the end', check: nothingStuck },
+  { about: 'no call meets an unexpected error', check: noSurprises },
   { about: 'no process dies by itself', check: nobodyDied },
 ];
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Ending } from '../evidence/evidence.ts';
 import { rescue } from './rescue.ts';
-import { nobodyDied, nothingStuck } from './rest.ts';
+import { nobodyDied, noSurprises, nothingStuck } from './rest.ts';
 import { Story } from './testing/story.ts';
 
 let story: Story;
@@ -52,6 +52,17 @@ describe('at the end: finds', () => {
       expect.stringMatching(new RegExp(`^job ${id} \\(chaos.plain\\) is available, .* last event is job.enqueued at `)),
       'limit chaos-one has 1 holders and 0 jobs that wait',
       'workflow w is running',
+    ]);
+  });
+
+  it('calls that met an error which says nothing', () => {
+    story.note({ kind: 'refused', call: 'c', code: 'unavailable' }, 'producer-1#1');
+    expect(story.found(noSurprises)).toEqual([]);
+    story.note({ kind: 'refused', call: 'c', code: 'internal' }, 'producer-1#1');
+    story.note({ kind: 'settled', id, run: 1, outcome: 'failed', answer: 'unknown', again: false });
+    expect(story.found(noSurprises)).toEqual([
+      'producer-1#1: call c met an internal error',
+      `worker-1#1: the settle of run 1 of job ${id} met an unknown error`,
     ]);
   });
 

@@ -30,6 +30,20 @@ const lastOf = (history: History | undefined): string => {
   return last ? `${last.type} at ${new Date(last.at).toISOString()}` : 'none';
 };
 
+/** A call is refused for a reason that its caller can act on, whatever goes wrong. */
+export const noSurprises: Check = ({ notes }) => {
+  const tally = new Tally('calls');
+  for (const note of notes) {
+    if (note.kind !== 'answered' && note.kind !== 'refused' && note.kind !== 'settled') continue;
+    tally.count();
+    const code = note.kind === 'refused' ? note.code : note.kind === 'settled' ? note.answer : 'ok';
+    const what = () =>
+      note.kind === 'settled' ? `the settle of run ${note.run} of job ${note.id}` : `call ${note.call}`;
+    tally.expect(code !== 'internal' && code !== 'unknown', () => `${note.by}: ${what()} met an ${code} error`);
+  }
+  return tally.finding;
+};
+
 /** No process ends by itself once it has come up, whatever becomes of its store or server. */
 export const nobodyDied: Check = ({ endings }) => {
   const tally = new Tally('processes');

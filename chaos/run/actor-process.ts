@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../actors/cast.ts';
@@ -20,7 +20,9 @@ export interface ActorParts {
 }
 
 /** How long a process may take to end after SIGTERM, whatever else goes wrong at that time. */
-export const TERM_MS = 60_000;
+const TERM_MS = 60_000;
+/** How long a process may take to come up when everything works. */
+const UP_MS = 120_000;
 const REVIVE_MS = 300;
 
 /** A process that is started again whenever it ends, until it is told to stop. */
@@ -50,7 +52,11 @@ export class ActorProcess {
 
   /** Resolves when it is ready, for the first time or again. */
   async up(): Promise<void> {
-    while (!this.isUp) await once(this.#changed, 'changed');
+    const late = AbortSignal.timeout(UP_MS);
+    while (!this.isUp) {
+      if (late.aborted) throw new Error(`${this.actor.name} has not come up within ${UP_MS / 1_000} s.`);
+      await once(this.#changed, 'changed', { signal: late }).catch(() => {});
+    }
   }
 
   start(): void {
@@ -63,6 +69,7 @@ export class ActorProcess {
       // Ctrl-C is for the command, which ends the others in order.
       detached: true,
     });
+    closeSync(log);
     guard.watch(child);
     this.#child = child;
     let printed = '';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LoggedEvent, silentLogger } from '@waybill/core';
-import { connect } from 'waybill';
+import { type Connection, connect } from 'waybill';
 
 const PAUSE_MS = 200;
 
@@ -24,16 +24,17 @@ export class LogFollower {
 
   async #follow(url: string): Promise<void> {
     const { signal } = this.#stop;
-    const waybill = await connect(url, { logger: silentLogger, engine: { maintenance: false } });
+    let waybill: Connection | undefined;
     while (!signal.aborted) {
       const after = this.told.at(-1)?.cursor;
       try {
+        waybill ??= await connect(url, { logger: silentLogger, engine: { maintenance: false } });
         const events = waybill.events.follow({ signal, ...(after !== undefined && { after }) });
         for await (const event of events) this.told.push(event);
       } catch {
         await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
       }
     }
-    await waybill.close();
+    await waybill?.close();
   }
 }

@@ -104,7 +104,10 @@ async function goWrong(
   for (const fault of planFor(options, store)) {
     await until(fault.atMs);
     tell(`${fault.kind} ${fault.target}`);
-    underWay.push(fleet.inject(fault).then((wasHit) => (wasHit ? injected : missed).push(fault)));
+    const over = fleet.inject(fault).then((wasHit) => (wasHit ? injected : missed).push(fault));
+    // A failure is told when all are waited for, and not before.
+    over.catch(() => {});
+    underWay.push(over);
   }
   await until(options.minutes * 60_000);
   await Promise.all(underWay);

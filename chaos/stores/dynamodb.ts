@@ -35,6 +35,7 @@ export const dynamodb: ChaosStore = {
     mkdirSync(files);
     const port = await freePort();
     let server = await start(files, port, guard);
+    let isClosed = false;
     const urlVia = (linkPort: number) => `dynamodb://us-east-1/chaos?endpoint=http://127.0.0.1:${linkPort}`;
     return {
       url: urlVia(port),
@@ -46,9 +47,13 @@ export const dynamodb: ChaosStore = {
         if (fault !== 'restart-database' && fault !== 'crash-database') throw new Error(`DynamoDB takes no ${fault}.`);
         await end(server, fault === 'crash-database' ? 'SIGKILL' : 'SIGTERM');
         await sleep(lastsMs);
-        server = await start(files, port, guard);
+        // The run may have been ended meanwhile, and nobody would end a new server.
+        if (!isClosed) server = await start(files, port, guard);
       },
-      close: () => end(server, 'SIGKILL'),
+      close: () => {
+        isClosed = true;
+        return end(server, 'SIGKILL');
+      },
     };
   },
 };
