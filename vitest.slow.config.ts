@@ -7,6 +7,8 @@ export default defineConfig({
   test: {
     ...shared,
     include: [...testFiles('.slow.test.ts'), ...testFiles('/model.test.ts')],
+    // Real faults on a machine that does something else would tell of the machine: npx vitest run --config vitest.chaos.config.ts
+    exclude: ['chaos/**'],
     // These load the machine themselves.
     maxWorkers: availableParallelism(),
     env: { WAYBILL_TEST_RUNS: 'full' },
