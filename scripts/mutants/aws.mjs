@@ -17,9 +17,8 @@ export const AWS_MUTANTS = [
     name: 'dynamodb-reader-without-fence',
     guard: 'fence: a reader that calls a change lost keeps it from happening',
     file: dynamo('orphans.ts'),
-    replace:
-      'hasMark(rows[place], markOf(position, place)) || !(await fence(base, markedBy(first!), position, place)),',
-    by: 'hasMark(rows[place], markOf(position, place)),',
+    replace: 'hasMark(rows[place], mark) || !(await fence(base, markedBy(first!), mark));',
+    by: 'hasMark(rows[place], mark);',
     test: dynamo('paused-writer.test.ts'),
     title: 'the row of a new job that arrives late',
   },
@@ -62,7 +61,7 @@ export const AWS_MUTANTS = [
   {
     name: 'dynamodb-cron-of-any-state',
     guard: 'compare: a tick is fired for the cron as it was read',
-    file: dynamo('crons.ts'),
+    file: dynamo('fire-cron.ts'),
     replace: 'const move: Write = { put: cronItem(after, base.settings), if: asRead(item) };',
     by: 'const move: Write = { put: cronItem(after, base.settings) };',
     test: RIVALS,

@@ -53,14 +53,16 @@ function named(asking: Asking, { tenant }: Principal): string {
   throw new WaybillError('forbidden', `The header ${TENANT_HEADER} names another tenant than that of the caller.`);
 }
 
-/** A job that says whose it is must say what the request says: else it would be filed where its sender does not look. */
+/**
+ * A job that says whose it is must say what the request says: else it would be filed where its sender does not look. Where
+ * no tenant is named, producers may note there what they like.
+ */
 export function checkTenantOf(c: Ctx, request: unknown, field = 'meta'): void {
   const meta = isObject(request) ? request['meta'] : undefined;
   const named = isObject(meta) ? meta['tenant_id'] : undefined;
   const tenant = c.get('tenant') ?? '';
-  if (named === undefined || named === null || named === tenant) return;
-  const whose = tenant === '' ? 'none' : `'${tenant}'`;
-  throw invalidField(`${field}.tenant_id`, `names another tenant than ${TENANT_HEADER}, which names ${whose}.`);
+  if (tenant === '' || named === undefined || named === null || named === tenant) return;
+  throw invalidField(`${field}.tenant_id`, `names another tenant than '${tenant}', whose request this is.`);
 }
 
 export function portOf(c: Ctx): Waybill {
