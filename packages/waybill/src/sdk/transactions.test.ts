@@ -28,6 +28,7 @@ async function bench(): Promise<Bench> {
   const waybill = await connect(url, { logger });
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   // The database is dropped under connections that are still ending.
+  pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   onTestFinished(async () => {
     await waybill.close();
