@@ -61,7 +61,16 @@ export { formatToken, type LeaseToken, parseToken, tokenOf } from './job/lease.t
 export { type Progress, progressAfter, type Report, type Speaker, speaksFor } from './job/progress.ts';
 export { rankFor, rankOf, sequence } from './job/rank.ts';
 export { type Command, transition } from './job/transition.ts';
-export { admitted, claimed, freeSlots, type LimitRule, type LimitUse, nextAdmission, UNUSED } from './limits/limit.ts';
+export {
+  admitted,
+  claimed,
+  freeSlots,
+  type LimitRule,
+  type LimitUse,
+  nextAdmission,
+  nextLook,
+  UNUSED,
+} from './limits/limit.ts';
 export { checkLimitRule } from './limits/limit-options.ts';
 export { startsIn, type Window, withStarts } from './limits/window.ts';
 export { checkNodeVersion } from './node-version.ts';

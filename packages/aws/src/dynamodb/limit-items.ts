@@ -1,4 +1,4 @@
-import { type LimitRule, type LimitUse, nextAdmission, rankOf, type Window } from '@waybill/core';
+import { type LimitRule, type LimitUse, nextLook, rankOf, type Window } from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, between, equals } from './conditions.ts';
 import { type Item, number, present, text } from './items.ts';
@@ -74,7 +74,7 @@ export const placeOf = (job: { priority: number; seq: number; id: string }): Wai
 /** Only a rate lets somebody in by itself, and only then the limit needs an alarm. */
 export function limitWrite(limit: Limit, after: Limit, isAwaited: boolean, now: number, settings: Settings): Write {
   const { tenant, key, rule, use } = after;
-  const freeAt = rule !== null && isAwaited ? nextAdmission(rule, use, now) : null;
+  const freeAt = rule !== null && isAwaited ? nextLook(rule, use, now) : null;
   const item = present({
     ...limitKey(tenant, key),
     v: limit.version + 1,

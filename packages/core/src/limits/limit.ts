@@ -44,3 +44,10 @@ export function nextAdmission({ rate }: LimitRule, use: LimitUse, now: number): 
   if (rate === null || startsIn(use.window, now, rate.periodMs) + use.unclaimed < rate.limit) return null;
   return nextLeaving(use.window, now, rate.periodMs);
 }
+
+/**
+ * When a store must look at a limit that somebody waits for; null: whoever settles lets them in. At once where there is
+ * room: the rate may have let go since the last admission, and a write that admits nobody must not take away its alarm.
+ */
+export const nextLook = (rule: LimitRule, use: LimitUse, now: number): number | null =>
+  freeSlots(rule, use, now) > 0 ? now : nextAdmission(rule, use, now);

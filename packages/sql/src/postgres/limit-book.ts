@@ -5,7 +5,7 @@ import {
   type Job,
   type LimitRule,
   type LimitUse,
-  nextAdmission,
+  nextLook,
   rankFor,
 } from '@waybill/core';
 import { isSamePeriod, isSameRule, NO_RULE, ruleCells, ruleOf, windowCell, windowOf } from '../limit-rows.ts';
@@ -153,7 +153,7 @@ export class LimitBook {
     const all = [...this.#limits.values()];
     if (all.length === 0) return;
     const rules = all.map(({ rule }) => ruleCells(rule));
-    const freeAt = all.map(({ rule, use }) => (rule === null ? null : nextAdmission(rule, use, this.#now)));
+    const freeAt = all.map(({ rule, use }) => (rule === null ? null : nextLook(rule, use, this.#now)));
     await this.#tx.query(this.#base.sql['limits-write'], [
       textArray(all.map(({ tenant }) => tenant)),
       textArray(all.map(({ key }) => key)),

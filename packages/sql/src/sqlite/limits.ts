@@ -5,7 +5,7 @@ import {
   type LimitInfo,
   type LimitRule,
   type LimitUse,
-  nextAdmission,
+  nextLook,
   rankFor,
 } from '@waybill/core';
 import { isSamePeriod, isSameRule, NO_RULE, ruleCells, ruleOf, windowCell, windowOf } from '../limit-rows.ts';
@@ -49,7 +49,7 @@ function mustRead(session: Session, tenant: string, key: string): Limit {
 
 /** Only a rate lets somebody in by itself; whoever settles lets in the others. */
 function write({ sql }: Session, tenant: string, key: string, { rule, use }: Limit, now: number): void {
-  const freeAt = rule === null ? null : nextAdmission(rule, use, now);
+  const freeAt = rule === null ? null : nextLook(rule, use, now);
   const isAwaited = freeAt !== null && sql['parked-any'].get<[number]>(tenant, key)![0] === 1;
   const { holders, unclaimed, window } = use;
   sql['limit-use'].run(tenant, key, holders, unclaimed, windowCell(window), isAwaited ? freeAt : null);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../job/job.ts';
+import type { NewJob } from '../../store/insert.ts';
 import { type Bench, COMPLETED, FAILED, idsOf, type OpenBench } from './bench.ts';
 
 const PERIOD_MS = 1000;
@@ -158,6 +159,35 @@ export function testRates(open: OpenBench): void {
         expect(bench.now).toBeLessThanOrEqual(begin + 60_000 * 1.2);
         expect(await claim()).toEqual([]);
       }
+    });
+
+    it.each([
+      ['an insert that is refused', (bench: Bench, first: NewJob) => bench.store.insert([{ jobs: [first] }])],
+      ['a settle that comes too late', (bench: Bench, _: NewJob, run: Job) => bench.settle(run, FAILED)],
+    ])('a rate that has let go lets the next one in, also after %s', async (_, meddle) => {
+      const bench = await open();
+      await setRate(bench, 1);
+      const first = bench.make({ limitKey: 'k' });
+      await bench.insert(first);
+      const second = await bench.add({ limitKey: 'k' });
+      const [run] = await bench.claim();
+      await bench.settle(run!, COMPLETED);
+      await due(bench);
+      await bench.clock.advance(2 * PERIOD_MS);
+      const [answer] = [await meddle(bench, first, run!)].flat();
+      expect(['exists', 'lost']).toContain(answer!.status);
+      expect(idsOf((await due(bench)).admitted)).toEqual([second.id]);
+    });
+
+    it('a rate that has let go lets the next one in, also after a slot of before is used', async () => {
+      const bench = await open();
+      await setRate(bench, 2);
+      const [, , third] = await bench.addMany(3, { limitKey: 'k' });
+      expect(await bench.claim({ limit: 1 })).toHaveLength(1);
+      await due(bench);
+      await bench.clock.advance(2 * PERIOD_MS);
+      expect(await bench.claim({ limit: 1, leaseMs: 1e9 })).toHaveLength(1);
+      expect(idsOf((await due(bench)).admitted)).toEqual([third!.id]);
     });
 
     it('due says when the rate lets go, beside everything else that waits', async () => {
