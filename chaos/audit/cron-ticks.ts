@@ -3,7 +3,7 @@ import { type Check, Tally } from './finding.ts';
 
 const MINUTE_MS = 60_000;
 /** A tick that came this shortly before the cron was disabled may not have been found any more. */
-const LAST_MOMENT_MS = 5_000;
+const LAST_MOMENT_MS = 15_000;
 /** The key under which a cron makes the job of a tick. */
 const KEY = /^cron:(.+):(\d+)$/;
 
