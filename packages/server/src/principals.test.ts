@@ -88,3 +88,29 @@ test('where callers must say who they are, health tells nobody what maintenance 
   for (const told of await healthOf({ principal })) expect(told).toMatchObject({ failing: 1, items: [] });
   for (const told of await healthOf({})) expect(told).toMatchObject({ failing: 1, items: [{ id: 'secret' }] });
 });
+
+test('a job that says it belongs to another tenant than its request is refused; without a tenant it may say anything', async () => {
+  const { post, get } = harness();
+  const job = { ...JOB, meta: { tenant_id: 'beta' } };
+  const acme = { 'X-OJS-Tenant': 'acme' };
+  const refused = await post('/ojs/v1/jobs', job, acme);
+  expect([refused.status, refused.body.error.details.field]).toEqual([400, 'meta.tenant_id']);
+  const many = await post('/ojs/v1/jobs/batch', { jobs: [JOB, job] }, acme);
+  expect([many.status, many.body.error.details.field]).toEqual([400, 'jobs[1].meta.tenant_id']);
+  expect((await get('/ojs/v1/jobs', acme)).body.jobs).toEqual([]);
+  expect((await post('/ojs/v1/jobs', job, { 'X-OJS-Tenant': 'beta' })).status).toBe(201);
+  expect((await post('/ojs/v1/jobs', job)).status).toBe(201);
+});
+
+test('the ids of events are unique within their source, whatever the tenants call their things', async () => {
+  const { post, get } = harness();
+  const told: string[] = [];
+  for (const tenant of ['', 'acme', 'a/b']) {
+    const headers = tenant === '' ? {} : { 'X-OJS-Tenant': tenant };
+    await post('/ojs/v1/queues/mails/pause', undefined, headers);
+    const { events } = (await get('/ojs/v1/events', headers)).body;
+    told.push(...events.map(({ source, id }: { source: string; id: string }) => `${source} ${id}`));
+  }
+  expect(told).toHaveLength(3);
+  expect(new Set(told).size).toBe(3);
+});

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { silentLogger } from '@waybill/core';
 import { testEngine } from '@waybill/core/testing';
 import { createApp, serve } from '@waybill/server';
 import { task } from '@waybill/worker';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { type Connection, connect, connectionTo } from './connect.ts';
+import { connect, connectionTo } from './connect.ts';
+import { embedded, overHttp } from './testing/open-connection.ts';
 
 const double = task('double.one', {
   input: z.object({ n: z.number() }),
@@ -20,22 +20,6 @@ const hopeless = task('hopeless.one', {
   },
 });
 const empty = task('empty.one', { run: () => {} });
-
-async function embedded(): Promise<Connection> {
-  const waybill = await connect('sqlite::memory:', { logger: silentLogger });
-  onTestFinished(() => waybill.close());
-  return waybill;
-}
-
-async function overHttp(): Promise<Connection> {
-  const server = await serve(createApp({ waybill: await embedded(), version: 'test' }), { port: 0, graceMs: 100 });
-  const waybill = await connect(server.url, { logger: silentLogger });
-  onTestFinished(async () => {
-    await waybill.close();
-    await server.close();
-  });
-  return waybill;
-}
 
 describe.each([
   ['embedded', embedded],

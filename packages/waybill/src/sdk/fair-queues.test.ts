@@ -1,25 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { type ClaimCall, silentLogger } from '@waybill/core';
-import { createApp, serve } from '@waybill/server';
 import { task, Worker, type WorkerOptions } from '@waybill/worker';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Connection, connect } from './connect.ts';
-
-async function embedded(): Promise<Connection> {
-  const waybill = await connect('sqlite::memory:', { logger: silentLogger });
-  onTestFinished(() => waybill.close());
-  return waybill;
-}
-
-async function overHttp(): Promise<Connection> {
-  const server = await serve(createApp({ waybill: await embedded(), version: 'test' }), { port: 0, graceMs: 100 });
-  const waybill = await connect(server.url, { logger: silentLogger });
-  onTestFinished(async () => {
-    await waybill.close();
-    await server.close();
-  });
-  return waybill;
-}
+import type { Connection } from './connect.ts';
+import { embedded, overHttp } from './testing/open-connection.ts';
 
 /** Tasks of the queues `bulk` and `mail` that note their starts, how many of each run at once, and every claim. */
 function watched(waybill: Connection) {

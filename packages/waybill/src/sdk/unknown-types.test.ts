@@ -1,24 +1,6 @@
-import { silentLogger } from '@waybill/core';
-import { createApp, serve } from '@waybill/server';
 import { task } from '@waybill/worker';
-import { expect, it, onTestFinished } from 'vitest';
-import { type Connection, connect } from './connect.ts';
-
-async function embedded(): Promise<Connection> {
-  const waybill = await connect('sqlite::memory:', { logger: silentLogger });
-  onTestFinished(() => waybill.close());
-  return waybill;
-}
-
-async function overHttp(): Promise<Connection> {
-  const server = await serve(createApp({ waybill: await embedded(), version: 'test' }), { port: 0, graceMs: 100 });
-  const waybill = await connect(server.url, { logger: silentLogger });
-  onTestFinished(async () => {
-    await waybill.close();
-    await server.close();
-  });
-  return waybill;
-}
+import { expect, it } from 'vitest';
+import { embedded, overHttp } from './testing/open-connection.ts';
 
 it.each([
   ['embedded on SQLite', embedded],
