@@ -75,7 +75,7 @@ export { checkLimitRule } from './limits/limit-options.ts';
 export { startsIn, type Window, withStarts } from './limits/window.ts';
 export { checkNodeVersion } from './node-version.ts';
 export type * from './store/apply.ts';
-export type * from './store/claim.ts';
+export * from './store/claim.ts';
 export {
   type CronRecord,
   type CronStore,
@@ -147,7 +147,7 @@ export {
 export type * from './store/reports.ts';
 export type * from './store/store.ts';
 export type { Transaction } from './store/transaction.ts';
-export { readEach, type UnreadableRow } from './store/unreadable.ts';
+export { readEach, readPage, type UnreadableRow, unreadableJob } from './store/unreadable.ts';
 export {
   WORKER_DIRECTIVES,
   type WorkerBeat,

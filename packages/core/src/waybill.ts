@@ -10,7 +10,7 @@ import type { FailingItem } from './maintenance/failing-items.ts';
 import type { CronRecord, MisfirePolicy, OverlapPolicy } from './store/crons.ts';
 import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
 import type { LimitInfo } from './store/limits.ts';
-import type { JobFilter, JobQuery, Page } from './store/query.ts';
+import type { JobFilter, JobPage, JobQuery, Page } from './store/query.ts';
 import type { QueueInfo, QueueKeep, QueueStats } from './store/queues.ts';
 import type { PutRecord, RecordPage, RecordQuery, StoredRecord } from './store/records.ts';
 import type { Transaction } from './store/transaction.ts';
@@ -56,7 +56,7 @@ export interface Jobs {
   /** All or nothing. */
   enqueueMany(requests: readonly JobRequest[], context?: InTenant & InTransaction): Promise<Job[]>;
   get(id: string, context?: InTenant & Apart): Promise<Job>;
-  list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> } & Apart): Promise<Page<Job>>;
+  list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> } & Apart): Promise<JobPage>;
   claim(request: ClaimCall): Promise<Lease[]>;
   heartbeat(request: HeartbeatCall): Promise<HeartbeatAnswer>;
   settle(request: SettleCall): Promise<Job>;
@@ -149,7 +149,7 @@ export interface ReportCall extends InTenant, Fence, Omit<Report, 'number'> {
 }
 
 export interface DeadLetters {
-  list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> }): Promise<Page<Job>>;
+  list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> }): Promise<JobPage>;
   get(id: string, context?: InTenant): Promise<Job>;
   replay(id: string, context?: InTenant): Promise<Job>;
   /** Replays what matches, in slices; goes on where it stopped when called again. */

@@ -5,7 +5,7 @@ import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import type { Item } from './items.ts';
 import { jobKey } from './keys.ts';
 import { gateOf, readGates } from './queue-gate.ts';
-import { readRows, toJob } from './read.ts';
+import { readRows, wholeJobs } from './read.ts';
 import { stateOf } from './rows.ts';
 
 /** Hints are often late or doubled, so rows are read cheaply first and exactly where that matters. */
@@ -96,7 +96,8 @@ async function refusal(base: Base, row: Item | undefined, request: ClaimByIdRequ
   const state = stateOf(row);
   if (isFinished(state)) return { status: 'finished' };
   if (state === 'active') {
-    return row['ck'] === request.claimId ? { status: 'claimed', job: await toJob(base, row) } : { status: 'held' };
+    const [job] = row['ck'] === request.claimId ? await wholeJobs(base, [row]) : [];
+    return job ? { status: 'claimed', job } : { status: 'held' };
   }
   if (state !== 'available') return { status: 'not_due' };
   return 'lk' in row && !('hs' in row) ? { status: 'parked' } : null;

@@ -7,8 +7,9 @@ import { limitLine } from './locks.ts';
 import { hasMark } from './marks.ts';
 import { toldOf } from './queue-book.ts';
 import { type Gate, startUnder } from './queue-gate.ts';
-import { toJobs } from './read.ts';
+import { readableJobs } from './read.ts';
 import { claimUpdate } from './row-writes.ts';
+import { headOf } from './rows.ts';
 import type { Write } from './writes.ts';
 
 export interface Lease {
@@ -36,8 +37,11 @@ const MOST_TOGETHER = 40;
 
 /** Begins a run of each of these rows, which were read a moment ago and stand in the queue of the gate. */
 export async function takeRows(base: Base, rows: readonly Item[], gate: Gate, lease: Lease): Promise<Taken> {
-  const whole = await toJobs(base, rows);
-  const changes = whole.map((job) => transition(job!, { do: 'claim', ...lease }, lease.now));
+  const whole = await readableJobs(base, rows);
+  // What cannot be read leaves the line as if it were given to somebody, and is named when its lease ran out.
+  const changes = whole.map((job, index) =>
+    transition(job ?? headOf(rows[index]!), { do: 'claim', ...lease }, lease.now),
+  );
   const taken: Taken = { jobs: rows.map(() => null), now: [...rows] };
   const segments = await base.log.open(changes.map((change) => toldOf(change?.events ?? [], gate.isForgetful)));
   const picks = changes.map((change, index) => (change ? { row: rows[index]!, job: change.job } : null));
@@ -71,6 +75,7 @@ export async function takeRows(base: Base, rows: readonly Item[], gate: Gate, le
     for (const index of together) taken.jobs[index] = picks[index]!.job;
   }
   for (const index of places) if (taken.jobs[index] === null) segments.lose(index);
+  taken.jobs = taken.jobs.map((job, index) => (whole[index] ? job : null));
   await segments.confirm();
   return taken;
 }

@@ -7,7 +7,7 @@ import { pause } from './failures.ts';
 import { type Item, keyOf } from './items.ts';
 import { claimKey, jobKey, partsOf, queueKey, readyPartition } from './keys.ts';
 import { type Gate, gateOf, readGates } from './queue-gate.ts';
-import { readRows, toJob } from './read.ts';
+import { readRows, wholeJobs } from './read.ts';
 import { secondsOf, stateOf } from './rows.ts';
 
 /** How long a repeated claim is known: longer than anybody tries again. */
@@ -82,7 +82,7 @@ async function repeat(base: Base, request: ClaimRequest, known: Item): Promise<J
   for (const row of rows) {
     if (!row) continue;
     const id = partsOf(row['pk'] as string)[1]!;
-    if (stateOf(row) === 'active' && row['ck'] === claimId) held.push(await toJob(base, row));
+    if (stateOf(row) === 'active' && row['ck'] === claimId) held.push(...(await wholeJobs(base, [row])));
     else if (String(row['vr']) === chosen.get(id) && stateOf(row) === 'available') {
       const queue = row['q'] as string;
       const items = await readGates(base, tenant, [queue]);

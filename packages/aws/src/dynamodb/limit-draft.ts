@@ -5,7 +5,7 @@ import { type Item, present } from './items.ts';
 import { jobKey, parkedKey } from './keys.ts';
 import { type Limit, limitWrite, NO_RULE, placeOf, readLimit, type Waiting, windowUnder } from './limit-items.ts';
 import { readRows } from './read.ts';
-import { changingOf, codeOf, fromItem, stateOf } from './rows.ts';
+import { changingOf, codeOf, headOf, stateOf } from './rows.ts';
 import type { Write } from './writes.ts';
 
 /** Admissions of one transaction: each is a row and its place in line. */
@@ -142,7 +142,7 @@ export const withSlot = (job: Job): Job => {
 
 /** Admission writes no event, so the version stays; who decided by the row as it was compares the slot too. */
 function giveSlot(base: Base, row: Item, drafted: Drafted): void {
-  const job = withSlot(fromItem({ sp: '{}', ...row }));
+  const job = withSlot(headOf(row));
   const { rq, rk } = changingOf(job, base.settings);
   drafted.writes.push({
     update: jobKey(job.tenant, job.id),

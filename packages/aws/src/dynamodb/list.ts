@@ -1,7 +1,8 @@
-import { type Job, type JobFilter, type JobQuery, jobMatches, type Page, WaybillError } from '@waybill/core';
+import { type Job, type JobFilter, type JobPage, type JobQuery, jobMatches, WaybillError } from '@waybill/core';
 import type { Base } from './base.ts';
 import { jobKey } from './keys.ts';
-import { readRows, toJobs } from './read.ts';
+import { readableJobs, readRows } from './read.ts';
+import { headOf } from './rows.ts';
 import { idsBackwards } from './walk.ts';
 
 /** Rows looked at for one page: a filter that lets little through answers a short page and a cursor. */
@@ -10,30 +11,42 @@ const MOST_PER_PAGE = 1000;
 const MOST_COUNTED = 10_000;
 const AT_ONCE = 100;
 
-export async function list(base: Base, { filter, limit, cursor }: JobQuery): Promise<Page<Job>> {
+export async function list(base: Base, { filter, limit, cursor }: JobQuery): Promise<JobPage> {
   const before = cursor === undefined ? undefined : readCursor(cursor);
   const items: Job[] = [];
+  const unreadable: string[] = [];
+  const page = (): JobPage => (unreadable.length === 0 ? { items } : { items, unreadable });
   let [last, looked] = ['', 0];
-  for await (const jobs of inChunks(base, filter, before, () => limit - items.length)) {
-    for (const [id, job] of jobs) {
-      if (job && jobMatches(job, filter)) items.push(job);
+  for await (const jobs of inChunks(base, filter, before, () => limit - items.length - unreadable.length)) {
+    for (const { id, job, isReadable } of jobs) {
       last = id;
+      if (!job || !jobMatches(job, filter)) continue;
+      if (isReadable) items.push(job);
+      else unreadable.push(id);
     }
     looked += jobs.length;
-    if (items.length >= limit || looked >= MOST_PER_PAGE) return { items, cursor: writeCursor(last) };
+    const isFull = items.length + unreadable.length >= limit;
+    if (isFull || looked >= MOST_PER_PAGE) return { ...page(), cursor: writeCursor(last) };
   }
-  return { items };
+  return page();
 }
 
 export async function count(base: Base, filter: JobFilter, { atMost }: { atMost: number }): Promise<number> {
   let [found, looked] = [0, 0];
   if (atMost === 0) return 0;
   for await (const jobs of inChunks(base, filter, undefined, () => AT_ONCE)) {
-    for (const [, job] of jobs) if (job && jobMatches(job, filter)) found += 1;
+    for (const { job } of jobs) if (job && jobMatches(job, filter)) found += 1;
     looked += jobs.length;
     if (found >= atMost || looked >= MOST_COUNTED) break;
   }
   return Math.min(found, atMost);
+}
+
+interface Walked {
+  id: string;
+  /** Null: it is gone. Of a row that cannot be read as much as can be. */
+  job: Job | null;
+  isReadable: boolean;
 }
 
 /** Rows of a walk, read a few at once. */
@@ -42,14 +55,20 @@ export async function* inChunks(
   filter: JobFilter,
   before: string | undefined,
   wanted: () => number,
-): AsyncGenerator<(readonly [id: string, job: Job | null])[]> {
+): AsyncGenerator<Walked[]> {
   let ids: string[] = [];
   const read = async () => {
     const own = ids;
     ids = [];
     const keys = own.map((id) => jobKey(filter.tenant, id));
-    const jobs = await toJobs(base, await readRows(base, keys));
-    return own.map((id, index) => [id, jobs[index]!] as const);
+    const rows = await readRows(base, keys);
+    const there = rows.filter((row) => row !== undefined);
+    const jobs = new Map((await readableJobs(base, there)).map((job, index) => [there[index]!, job]));
+    return own.map((id, index) => {
+      const row = rows[index];
+      const job = row && jobs.get(row);
+      return { id, job: job ?? (row ? headOf(row) : null), isReadable: Boolean(job) };
+    });
   };
   for await (const id of idsBackwards(base, filter, before)) {
     if (id === before) continue;

@@ -57,7 +57,7 @@ const isBefore = (a: Job, b: Job): boolean => rankOf(a.priority, a.seq) < rankOf
 async function jobsOf(base: Base, tenant: string, queue: string): Promise<Job[]> {
   const found: Job[] = [];
   for await (const chunk of inChunks(base, { tenant, queues: [queue] }, undefined, () => MOST_LOOKED_AT)) {
-    found.push(...chunk.flatMap(([, job]) => job ?? []));
+    found.push(...chunk.flatMap(({ job }) => job ?? []));
     if (found.length >= MOST_LOOKED_AT) break;
   }
   return found;

@@ -53,7 +53,19 @@ export async function withSides<T extends Item | undefined>(base: Base, rows: re
   });
 }
 
+/** Rows as jobs; null in the place of one that cannot be read. */
+export async function readableJobs(base: Base, rows: readonly Item[]): Promise<(Job | null)[]> {
+  return (await withSides(base, rows)).map((item) => {
+    try {
+      return fromItem(item);
+    } catch {
+      return null;
+    }
+  });
+}
+
 export const toJob = async (base: Base, row: Item): Promise<Job> => (await toJobs(base, [row]))[0]!;
 
+/** Those that can be read: one that cannot keeps no other from being told of. */
 export const wholeJobs = async (base: Base, rows: readonly Item[]): Promise<Job[]> =>
-  (await toJobs(base, rows)).filter((job) => job !== null);
+  (await readableJobs(base, rows)).filter((job) => job !== null);

@@ -8,6 +8,7 @@ import {
   type Json,
   type OutcomeKind,
   rankFor,
+  unreadableJob,
 } from '@waybill/core';
 import { type Item, number, present, text } from './items.ts';
 import { duePartition, jobKey, listPartition, partsOf, readyPartition, shardOf } from './keys.ts';
@@ -121,6 +122,17 @@ export function toItem(job: Job, settings: Settings): Item {
 export const absentIn = (changing: Item): string[] => CHANGING.filter((name) => !(name in changing));
 
 export function fromItem(item: Item): Job {
+  try {
+    return whole(item);
+  } catch (cause) {
+    throw unreadableJob(partsOf(item['pk'] as string)[1]!, cause);
+  }
+}
+
+/** The job without the parts kept as JSON: enough to take a row out of the line that cannot be read. */
+export const headOf = ({ er: _, re: __, ...item }: Item): Job => whole({ ...item, sp: '{"args":[],"meta":{}}' });
+
+function whole(item: Item): Job {
   const [tenant, id] = partsOf(item['pk'] as string) as [string, string];
   const errors = text(item, 'er');
   const result = text(item, 're');

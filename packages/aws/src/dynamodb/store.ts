@@ -17,13 +17,13 @@ import {
   type Job,
   type JobFilter,
   type JobKey,
+  type JobPage,
   type JobQuery,
   type LimitStore,
   type LockStore,
   type LoggedEvent,
   lockStore,
   type OpeningQuery,
-  type Page,
   type PruneAnswer,
   type QueueStore,
   type RecordStore,
@@ -138,7 +138,7 @@ export class DynamoStore implements Store {
     return readJobs(this.#base, keys);
   }
 
-  list(query: JobQuery): Promise<Page<Job>> {
+  list(query: JobQuery): Promise<JobPage> {
     return list(this.#base, query);
   }
 

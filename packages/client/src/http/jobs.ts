@@ -1,4 +1,4 @@
-import type { HeartbeatAnswer, Job, JobFilter, Jobs, Page, WorkerDirective } from '@waybill/core';
+import type { HeartbeatAnswer, Job, JobFilter, JobPage, Jobs, WorkerDirective } from '@waybill/core';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
 import { progressFromWire, type WireProgress } from '../progress-wire.ts';
@@ -18,6 +18,7 @@ interface JobAnswer {
 export interface WireJobPage {
   jobs: WireJob[];
   pagination: { cursor?: string };
+  unreadable?: string[];
 }
 
 interface WireBeat {
@@ -85,10 +86,11 @@ export function jobs(calls: Calls): Jobs {
   };
 }
 
-export async function jobPage(calls: Calls, page: WireJobPage, tenant: string): Promise<Page<Job>> {
+export async function jobPage(calls: Calls, page: WireJobPage, tenant: string): Promise<JobPage> {
   const { cursor } = page.pagination;
+  const { unreadable } = page;
   const items = await Promise.all(page.jobs.map((wire) => wholeJob(calls, wire, tenant)));
-  return cursor === undefined ? { items } : { items, cursor };
+  return { items, ...(cursor !== undefined && { cursor }), ...(unreadable && { unreadable }) };
 }
 
 const heard = ({ directive, leases, jobs_lost: lost, server_time }: WireBeat): HeartbeatAnswer => ({

@@ -1,6 +1,6 @@
 import type { Job } from '../job/job.ts';
 import type { EventPage } from '../store/event-log.ts';
-import type { JobQuery, Page } from '../store/query.ts';
+import type { JobPage, JobQuery } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { readReference } from './reference.ts';
 
@@ -18,7 +18,7 @@ function fitting(sizes: readonly number[]): number {
 }
 
 /** Pages may be short, so one whose payloads are too large together is asked for again with fewer rows. */
-export async function fittingPage(store: Store, query: JobQuery, bytesOf: (stored: Job) => number): Promise<Page<Job>> {
+export async function fittingPage(store: Store, query: JobQuery, bytesOf: (stored: Job) => number): Promise<JobPage> {
   const page = await store.list(query);
   const count = fitting(page.items.map(bytesOf));
   return count === page.items.length ? page : store.list({ ...query, limit: count });

@@ -10,7 +10,7 @@ import type { InsertAnswer, InsertGroup, NewJob, Stored } from '../store/insert.
 import type { LimitStore } from '../store/limits.ts';
 import type { LockStore } from '../store/locks.ts';
 import type { PruneAnswer, PruneRequest, Retention } from '../store/prune.ts';
-import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from '../store/query.ts';
+import type { DueAnswer, DueQuery, JobFilter, JobKey, JobPage, JobQuery } from '../store/query.ts';
 import type { QueueStore } from '../store/queues.ts';
 import type { RecordStore } from '../store/records.ts';
 import type { ReportRequest, ReportStore } from '../store/reports.ts';
@@ -101,7 +101,7 @@ export class OffloadedStore implements Store {
     return this.#rows.get(keys);
   }
 
-  list(query: JobQuery): Promise<Page<Job>> {
+  list(query: JobQuery): Promise<JobPage> {
     return this.#list(query);
   }
 
@@ -158,7 +158,7 @@ export class OffloadedStore implements Store {
     return Promise.all(jobs.map((job) => job && this.payloads.open(job, overBytes)));
   }
 
-  async #list(query: JobQuery, overBytes = Number.POSITIVE_INFINITY): Promise<Page<Job>> {
+  async #list(query: JobQuery, overBytes = Number.POSITIVE_INFINITY): Promise<JobPage> {
     const page = await fittingPage(this.#inner, query, (job) => this.payloads.bytesOf(job, overBytes));
     return { ...page, items: await Promise.all(page.items.map((job) => this.payloads.open(job, overBytes))) };
   }

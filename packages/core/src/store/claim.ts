@@ -38,7 +38,19 @@ export interface ClaimByIdRequest {
   now: number;
 }
 
-/** Why a hinted job was not given, or the job. A `held` job is under somebody's live lease. */
+/**
+ * Why a hinted job was not given, or the job. A `held` job is under somebody's live lease, or was claimed and cannot be
+ * read: such a row is given to nobody, and the sweep names it when its lease ran out.
+ */
 export type ClaimAnswer =
   | { status: 'claimed'; job: Job }
   | { status: 'not_due' | 'parked' | 'paused' | 'held' | 'finished' | 'unknown' };
+
+/** The answer for a row that was claimed, if it can be read. */
+export function claimedOf(read: () => Job): ClaimAnswer {
+  try {
+    return { status: 'claimed', job: read() };
+  } catch {
+    return { status: 'held' };
+  }
+}

@@ -40,6 +40,11 @@ export interface Page<T> {
   cursor?: string;
 }
 
+export interface JobPage extends Page<Job> {
+  /** Ids of jobs that belong on this page and whose rows cannot be read; absent where there are none. */
+  unreadable?: string[];
+}
+
 /**
  * What must be looked at by `now`, of all tenants, earliest first. The store may use the call to finish what is its own
  * business: jobs whose rate lets them start again are given their slots, half-done inserts are completed.

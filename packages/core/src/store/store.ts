@@ -9,7 +9,7 @@ import type { InsertAnswer, InsertGroup } from './insert.ts';
 import type { LimitStore } from './limits.ts';
 import type { LockStore } from './locks.ts';
 import type { PruneAnswer, PruneRequest, Retention } from './prune.ts';
-import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from './query.ts';
+import type { DueAnswer, DueQuery, JobFilter, JobKey, JobPage, JobQuery } from './query.ts';
 import type { QueueStore } from './queues.ts';
 import type { RecordStore } from './records.ts';
 import type { ReportStore } from './reports.ts';
@@ -56,7 +56,7 @@ export interface Store {
 
   insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]>;
   get(keys: readonly JobKey[]): Promise<(Job | null)[]>;
-  list(query: JobQuery): Promise<Page<Job>>;
+  list(query: JobQuery): Promise<JobPage>;
   count(filter: JobFilter, bound: { atMost: number }): Promise<number>;
 
   claim(requests: readonly ClaimRequest[]): Promise<Job[][]>;

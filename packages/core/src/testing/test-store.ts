@@ -25,6 +25,7 @@ import { testReports } from './store/reports.ts';
 import { testSubjectEvents } from './store/subject-events.ts';
 import { testTenants } from './store/tenants.ts';
 import { testUnique } from './store/unique.ts';
+import { testUnreadable } from './store/unreadable.ts';
 import { testWake } from './store/wake.ts';
 import { testWorkers } from './store/workers.ts';
 import { testWorkflowRecords } from './store/workflow-records.ts';
@@ -59,6 +60,7 @@ const PARTS = [
   testLocks,
   testSubjectEvents,
   testTenants,
+  testUnreadable,
   testWake,
 ];
 

@@ -1,11 +1,18 @@
-import type { ClaimAnswer, ClaimByIdRequest, ClaimRequest, Job } from '@waybill/core';
+import {
+  type ClaimAnswer,
+  type ClaimByIdRequest,
+  type ClaimRequest,
+  claimedOf,
+  type Job,
+  readEach,
+} from '@waybill/core';
 import { plainArray, textArray } from './arrays.ts';
 import { type Base, isTooLarge } from './base.ts';
 import { placeOf } from './columns.ts';
-import { get } from './get.ts';
+import { getRows } from './get.ts';
 import { keyOf } from './keys.ts';
 import { fromRow, isId, type Row } from './rows.ts';
-import { type Answer, addStarted, isRepeated, type Placed } from './started.ts';
+import { type Answer, addStarted, isRepeated, type Placed, readAnswers } from './started.ts';
 
 /** How many times fewer jobs are asked for when those that were asked for are too large together. */
 const FEWER = 8;
@@ -67,14 +74,14 @@ async function claimFewer(base: Base, request: ClaimRequest): Promise<Job[]> {
 export async function claimAs(
   base: Base,
   requests: readonly ClaimRequest[],
-  ask: (queues: readonly string[]) => Promise<Answer[]>,
+  ask: (queues: readonly string[]) => Promise<string>,
 ): Promise<Job[]> {
   const { floors } = base;
   const { tenant } = requests[0]!;
   const queues = [...new Set(requests[0]!.queues)];
   const wanted = requests.reduce((sum, { limit }) => sum + limit, 0);
   const lowered = floors.lowered;
-  const answers = await ask(queues);
+  const answers = readAnswers(await ask(queues)) ?? (await askAgain(base, queues, requests));
   const jobs = inOrder(queues, await placed(base, requests, answers));
   const isLimited = answers.includes(0);
   if (isLimited) noteLimits(base, tenant, queues, true);
@@ -91,7 +98,7 @@ export async function claimAs(
 export const placesOf = ({ floors }: Base, tenant: string, queues: readonly string[]): (string | null)[] =>
   queues.map((queue) => floors.of(tenant, queue));
 
-async function ask(base: Base, queues: readonly string[], requests: readonly ClaimRequest[]): Promise<Answer[]> {
+async function ask(base: Base, queues: readonly string[], requests: readonly ClaimRequest[]): Promise<string> {
   const { link, sql, bundleFrom } = base;
   const { tenant, claimId, workerId, limit, leaseMs, now } = requests[0]!;
   const places = placesOf(base, tenant, queues);
@@ -119,7 +126,16 @@ async function ask(base: Base, queues: readonly string[], requests: readonly Cla
         bundleFrom,
         now,
       ]);
-  return JSON.parse(row![0]) as Answer[];
+  return row![0];
+}
+
+/**
+ * One of the rows that were claimed cannot be read. The same claims again name what they hold, which is then read row by
+ * row; what cannot be read is leased to nobody until the sweep names it. It must not look like the end of a queue.
+ */
+async function askAgain(base: Base, queues: readonly string[], requests: readonly ClaimRequest[]): Promise<Answer[]> {
+  base.link.wake(queues);
+  return readAnswers(await ask(base, queues, requests)) ?? [];
 }
 
 async function placed(base: Base, requests: readonly ClaimRequest[], answers: readonly Answer[]): Promise<Placed[]> {
@@ -135,11 +151,12 @@ async function placed(base: Base, requests: readonly ClaimRequest[], answers: re
 
 /** What a claim that was made before still holds. */
 async function held(base: Base, { tenant, claimId }: ClaimRequest, ids: readonly string[]): Promise<Job[]> {
-  const found = await get(
+  const rows = await getRows(
     base,
     ids.map((id) => ({ tenant, id })),
   );
-  return found.filter((job) => job !== null && job.state === 'active' && job.claimId === claimId) as Job[];
+  const { read } = readEach(rows, fromRow, () => ({}));
+  return read.filter((job) => job.state === 'active' && job.claimId === claimId);
 }
 
 function inOrder(queues: readonly string[], jobs: Placed[]): Job[] {
@@ -196,7 +213,7 @@ export async function claimById(base: Base, request: ClaimByIdRequest): Promise<
   const found = new Map<string, ClaimAnswer>(
     rows.map(([n, status, ...row]) => [
       ids[n - 1]!,
-      status === null ? { status: 'claimed', job: fromRow(row) } : ({ status } as ClaimAnswer),
+      status === null ? claimedOf(() => fromRow(row)) : ({ status } as ClaimAnswer),
     ]),
   );
   return request.ids.map((id, index) => found.get(id) ?? answers[index]!);

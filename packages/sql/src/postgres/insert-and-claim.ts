@@ -6,7 +6,6 @@ import { claimAs, placesOf } from './claim.ts';
 import { insertOneParameters, isSimple } from './columns.ts';
 import { insert, inserted, isPlain } from './insert.ts';
 import { keyOf } from './keys.ts';
-import type { Answer } from './started.ts';
 import { isUnknown, noteQueues } from './store-jobs.ts';
 
 export async function insertAndClaim(
@@ -50,7 +49,7 @@ async function inOneStatement(
         base.bundleFrom,
         request.now,
       ]);
-      return JSON.parse(row![0]) as Answer[];
+      return row![0];
     });
     noteQueues(base, [job]);
     if (!claimed.some(({ id }) => id === job.id)) base.bell.ready([job]);

@@ -1,18 +1,18 @@
 import {
   isFinished,
   JOB_STATES,
-  type Job,
   type JobFilter,
+  type JobPage,
   type JobQuery,
   type JobState,
-  type Page,
+  readPage,
 } from '@waybill/core';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { textArray } from './arrays.ts';
 import type { Base } from './base.ts';
 import { COLUMNS, fromRow, isId, type Row, searchable, stateCode } from './rows.ts';
 
-export async function list({ link }: Base, { filter, limit, cursor }: JobQuery): Promise<Page<Job>> {
+export async function list({ link }: Base, { filter, limit, cursor }: JobQuery): Promise<JobPage> {
   const values = new Values();
   const before = cursor === undefined ? null : readCursor(cursor);
   const behind = before === null ? [] : [`id < ${values.add(isId(before) ? before : LAST_ID)}::uuid`];
@@ -24,8 +24,8 @@ export async function list({ link }: Base, { filter, limit, cursor }: JobQuery):
   if (parts.length === 0) return { items: [] };
   const text = `select * from (${parts.join(' union all ')}) j order by id desc limit ${most}`;
   const rows = await link.query<Row>(link.sql(text), values.all);
-  const items = rows.slice(0, limit).map(fromRow);
-  return rows.length > limit ? { items, cursor: writeCursor(items.at(-1)!.id) } : { items };
+  const page = readPage(rows.slice(0, limit), fromRow, ([, id]) => id);
+  return rows.length > limit ? { ...page, cursor: writeCursor(rows[limit - 1]![1]) } : page;
 }
 
 export async function count({ link }: Base, filter: JobFilter, { atMost }: { atMost: number }): Promise<number> {

@@ -8,6 +8,7 @@ import {
   lastError,
   type OutcomeKind,
   rankFor,
+  unreadableJob,
 } from '@waybill/core';
 
 /** States as the tables have them: from 1, in the order of `JOB_STATES`. */
@@ -62,6 +63,26 @@ export const COLUMNS = `tenant, id, type, queue, priority, seq, state, next_at, 
   limit_key, holds_slot, workflow_id, node, advance_pending, spec`;
 
 export function fromRow(row: Row): Job {
+  try {
+    return whole(row);
+  } catch (cause) {
+    throw unreadableJob(row[1], cause);
+  }
+}
+
+export function readable(row: Row): Job | null {
+  try {
+    return whole(row);
+  } catch {
+    return null;
+  }
+}
+
+/** The job without the parts kept as JSON, of a row that cannot be read: its place in a line is known all the same. */
+export const headOf = (row: Row): Job =>
+  whole(row.with(27, null).with(28, null).with(37, '{"args":[],"meta":{}}') as Row);
+
+function whole(row: Row): Job {
   const job = {
     tenant: row[0],
     id: row[1],

@@ -29,6 +29,17 @@ export type Answer = Started | Repeated | Limited;
 
 export const isRepeated = (answer: Answer): answer is Repeated => answer !== 0 && answer.length === 2;
 
+/** Null: one of the specs cannot be read, and nothing beside it. */
+export function readAnswers(text: string): Answer[] | null {
+  try {
+    const answers = JSON.parse(text) as Answer[];
+    // What is no value, or two of them, in the place of a spec.
+    return answers.every((one) => one === 0 || isRepeated(one) || one[8].length === one[12].length) ? answers : null;
+  } catch {
+    return null;
+  }
+}
+
 /** What hardly any job has. */
 type Rest = [
   id: string,

@@ -18,12 +18,12 @@ import {
   type Job,
   type JobFilter,
   type JobKey,
+  type JobPage,
   type JobQuery,
   type LimitStore,
   type LockStore,
   lockStore,
   type OpeningQuery,
-  type Page,
   type PruneAnswer,
   type PruneRequest,
   type QueueStore,
@@ -170,7 +170,7 @@ class PostgresStore implements Store {
     return get(this.#base, keys);
   }
 
-  list(query: JobQuery): Promise<Page<Job>> {
+  list(query: JobQuery): Promise<JobPage> {
     return list(this.#base, query);
   }
 

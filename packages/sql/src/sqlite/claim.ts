@@ -1,5 +1,6 @@
 import { type ClaimRequest, isFinished, type JobState, transition } from '@waybill/core';
 import { encodeEvent } from '../event-codec.ts';
+import { jobRow, jobRows } from './job-rows.ts';
 import { countStarts } from './limits.ts';
 import type { ClaimByIdReply, Input } from './protocol.ts';
 import { countQueueStarts, gateOf } from './queue-gate.ts';
@@ -12,7 +13,7 @@ export function claim(session: Session, requests: Input<'claim'>): Row[][] {
 
 function claimNext(session: Session, request: ClaimRequest): Row[] {
   const { tenant, claimId, limit, now } = request;
-  const held = session.sql['claim-held'].all(tenant, claimId);
+  const held = jobRows(session.sql['claim-held'], tenant, claimId);
   if (held.length > 0) return held;
   const claimed: Row[] = [];
   for (const queue of request.queues) {
@@ -21,7 +22,7 @@ function claimNext(session: Session, request: ClaimRequest): Row[] {
     const room = Math.min(limit - claimed.length, gate.room);
     if (gate.isPaused || room <= 0) continue;
     const before = claimed.length;
-    for (const row of session.sql['claim-ready'].all(tenant, queue, now, room)) {
+    for (const row of jobRows(session.sql['claim-ready'], tenant, queue, now, room)) {
       if (begin(session, row, request)) claimed.push(row);
     }
     countQueueStarts(session, gate, claimed.length - before, now);
@@ -33,7 +34,7 @@ function claimNext(session: Session, request: ClaimRequest): Row[] {
 export function claimById(session: Session, request: Input<'claimById'>): ClaimByIdReply[] {
   const { tenant, now } = request;
   return request.ids.map((id) => {
-    const row = session.sql['job-by-id'].get(tenant, id);
+    const row = jobRow(session.sql['job-by-id'], tenant, id);
     if (row === undefined) return 'unknown';
     const state = row[AT.state] as JobState;
     if (isFinished(state)) return 'finished';

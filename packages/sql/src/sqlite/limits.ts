@@ -9,6 +9,7 @@ import {
   rankFor,
 } from '@waybill/core';
 import { isSamePeriod, isSameRule, NO_RULE, ruleCells, ruleOf, windowCell, windowOf } from '../limit-rows.ts';
+import { jobRows } from './job-rows.ts';
 import type { Input } from './protocol.ts';
 import { AT, headOf, type Row } from './rows.ts';
 import type { Session } from './session.ts';
@@ -63,7 +64,7 @@ export function admit(session: Session, tenant: string, key: string, now: number
   const { rule, use } = mustRead(session, tenant, key);
   const counted = shifted(use, shift);
   const free = freeSlots(rule ?? NO_RULE, counted, now);
-  const rows = free === 0 ? [] : session.sql['parked-next'].all(tenant, key, Number.isFinite(free) ? free : -1);
+  const rows = free === 0 ? [] : jobRows(session.sql['parked-next'], tenant, key, Number.isFinite(free) ? free : -1);
   for (const row of rows) giveSlot(session, row);
   write(session, tenant, key, { rule, use: admitted(counted, rows.length) }, now);
   return rows;

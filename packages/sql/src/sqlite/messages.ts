@@ -6,11 +6,12 @@ import {
   isFinished,
   type Job,
   rankFor,
+  readEach,
   type UniqueClaim,
 } from '@waybill/core';
 import { encodeEvent } from '../event-codec.ts';
 import type { ApplyReply, ChangeMessage, EndMessage, GroupMessage, InsertReply, UniqueMessage } from './protocol.ts';
-import { endCells, fromRow, mutableCells, toRow } from './rows.ts';
+import { endCells, fromRow, mutableCells, type Row, toRow } from './rows.ts';
 
 /** Rows and events are encoded on this side: the thread that has the disk to wait for shall do the least. */
 export function groupMessage({ jobs, edges = [], workflow }: InsertGroup): GroupMessage {
@@ -39,7 +40,7 @@ export function insertAnswer(reply: InsertReply, { jobs }: InsertGroup): InsertA
   }
   const stored = jobs.map(({ job }) => job);
   for (const index of reply.admitted) stored[index] = admitted(stored[index]!);
-  return { status: 'inserted', jobs: stored, admitted: reply.others.map(fromRow) };
+  return { status: 'inserted', jobs: stored, admitted: readAdmitted(reply.others) };
 }
 
 function admitted(job: Job): Job {
@@ -76,5 +77,8 @@ export function changeMessage({ expect, job, events, slot, ownsKey }: Change): C
 export function applyAnswer(reply: ApplyReply): ApplyAnswer {
   if (reply === 'lost') return { status: 'lost' };
   if (typeof reply === 'string') return { status: 'applied', repeated: reply === 'repeated', admitted: [] };
-  return { status: 'applied', repeated: false, admitted: reply.admitted.map(fromRow) };
+  return { status: 'applied', repeated: false, admitted: readAdmitted(reply.admitted) };
 }
+
+/** One that cannot be read has its slot, and keeps no other from being told of. */
+export const readAdmitted = (rows: readonly Row[]): Job[] => readEach(rows, fromRow, () => ({})).read;

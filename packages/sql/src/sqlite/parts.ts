@@ -15,7 +15,7 @@ import {
   type WorkflowStore,
 } from '@waybill/core';
 import { newestAt } from '../event-codec.ts';
-import { groupMessage, insertAnswer } from './messages.ts';
+import { groupMessage, insertAnswer, readAdmitted } from './messages.ts';
 import type { InsertReply } from './protocol.ts';
 import { fromRow } from './rows.ts';
 import type { ThreadLink } from './thread-link.ts';
@@ -43,7 +43,7 @@ export const queueStore = (link: ThreadLink): QueueStore => ({
 
 export const limitStore = (link: ThreadLink): LimitStore => ({
   set: async (tenant, key, rule, now) => ({
-    admitted: (await link.call('setLimit', { tenant, key, rule, now })).map(fromRow),
+    admitted: readAdmitted(await link.call('setLimit', { tenant, key, rule, now })),
   }),
   get: (tenant, key) => link.call('getLimit', { tenant, key }),
 });

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { bindsByPosition } from './older-node.ts';
 import type { Cell, Row } from './rows.ts';
 
@@ -7,13 +7,27 @@ export interface Query {
   run(...parameters: Cell[]): { changes: number | bigint };
   get<T extends Cell[] = Row>(...parameters: Cell[]): T | undefined;
   all<T extends Cell[] = Row>(...parameters: Cell[]): T[];
+  /** With exact numbers, however large. */
+  allExact(...parameters: Cell[]): (Cell | bigint)[][];
 }
 
 export function prepare(db: DatabaseSync, text: string): Query {
   if (!bindsByPosition(db)) return prepareForOlderNode(db, text);
   const statement = db.prepare(text);
   statement.setReturnArrays(true);
-  return statement as unknown as Query;
+  const query = statement as unknown as Query;
+  query.allExact = (...values) => exactly(statement, () => query.all(...values));
+  return query;
+}
+
+/** Numbers are read exactly by one call: every other one is spared the conversion. */
+function exactly<T>(statement: Pick<StatementSync, 'setReadBigInts'>, read: () => T): T {
+  statement.setReadBigInts(true);
+  try {
+    return read();
+  } finally {
+    statement.setReadBigInts(false);
+  }
 }
 
 /** What node:sqlite gives everywhere: objects, whose keys come in the order of the columns. */
@@ -21,6 +35,7 @@ interface ObjectStatement {
   run(...values: unknown[]): { changes: number | bigint };
   get(...values: unknown[]): object | undefined;
   all(...values: unknown[]): object[];
+  setReadBigInts(enabled: boolean): void;
 }
 
 /** For an older Node the parameters get names, which costs an object per call, and rows are turned into arrays. */
@@ -38,5 +53,6 @@ function prepareForOlderNode(db: DatabaseSync, text: string): Query {
       return row && toArray<T>(row);
     },
     all: <T extends Cell[]>(...values: Cell[]) => statement.all(...bound(values)).map((row) => toArray<T>(row)),
+    allExact: (...values) => exactly(statement, () => statement.all(...bound(values)).map((row) => toArray(row))),
   };
 }

@@ -1,5 +1,6 @@
 import type { JobFilter } from '@waybill/core';
 import { readCursor, writeCursor } from '../cursor.ts';
+import { jobRow, jobRows } from './job-rows.ts';
 import { prepare, type Query } from './prepare.ts';
 import type { Input, Output } from './protocol.ts';
 import { type QueryName, readQuery } from './queries.ts';
@@ -11,7 +12,7 @@ import { DEAD, READY, SOURCES, type Source, WORKFLOW } from './sources.ts';
 const FEW = 2000;
 
 export function get({ sql }: Session, keys: Input<'get'>): Output<'get'> {
-  return keys.map(({ tenant, id }) => sql['job-by-id'].get(tenant, id) ?? null);
+  return keys.map(({ tenant, id }) => jobRow(sql['job-by-id'], tenant, id) ?? null);
 }
 
 export function list(session: Session, { filter, limit, cursor }: Input<'list'>): Output<'list'> {
@@ -19,7 +20,7 @@ export function list(session: Session, { filter, limit, cursor }: Input<'list'>)
   const before = cursor === undefined ? null : readCursor(cursor);
   const walk = sources === null || sources.some((source) => isMany(session, source, filter));
   const rows = (walk ? [null] : sources).flatMap((source) =>
-    statement(session, 'list', source, filter).all(...filterCells(filter, source), before, limit + 1),
+    jobRows(statement(session, 'list', source, filter), ...filterCells(filter, source), before, limit + 1),
   );
   rows.sort(newestFirst);
   const page = rows.slice(0, limit);

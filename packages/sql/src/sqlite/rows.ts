@@ -1,4 +1,12 @@
-import type { Job, JobError, JobSpec, JobState, Json, OutcomeKind } from '@waybill/core';
+import {
+  type Job,
+  type JobError,
+  type JobSpec,
+  type JobState,
+  type Json,
+  type OutcomeKind,
+  unreadableJob,
+} from '@waybill/core';
 
 export type Cell = string | number | null;
 
@@ -72,6 +80,7 @@ export const AT = {
   holdsSlot: 28,
   idempotencyKey: 33,
   limitKey: 35,
+  spec: 38,
 } as const;
 
 export function mutableCells(job: Job): MutableCells {
@@ -133,6 +142,14 @@ export function toRow(job: Job): Row {
 }
 
 export function fromRow(row: Row): Job {
+  try {
+    return whole(row);
+  } catch (cause) {
+    throw unreadableJob(row[1], cause);
+  }
+}
+
+function whole(row: Row): Job {
   const errors = row[30] === null ? [] : (JSON.parse(row[30]) as JobError[]);
   const result = row[31] === null ? null : (JSON.parse(row[31]) as Json);
   return decode(row, errors, result, JSON.parse(row[38]) as JobSpec);

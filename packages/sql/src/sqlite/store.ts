@@ -8,6 +8,7 @@ import {
   type Clock,
   type CronStore,
   checkNodeVersion,
+  claimedOf,
   type DueAnswer,
   type DueQuery,
   type EventLog,
@@ -20,19 +21,20 @@ import {
   type Job,
   type JobFilter,
   type JobKey,
+  type JobPage,
   type JobQuery,
   type LimitStore,
   type LockStore,
   type Logger,
   lockStore,
   type OpeningQuery,
-  type Page,
   type PruneAnswer,
   type PruneRequest,
   type QueueStore,
   type RecordStore,
   type ReportStore,
   readEach,
+  readPage,
   recordStore,
   type Store,
   type StoreCapabilities,
@@ -149,10 +151,10 @@ class SqliteStore implements Store {
     return rows.map((row) => row && fromRow(row));
   }
 
-  async list(query: JobQuery): Promise<Page<Job>> {
+  async list(query: JobQuery): Promise<JobPage> {
     const { rows, cursor } = await this.#link.call('list', query);
-    const items = rows.map(fromRow);
-    return cursor === null ? { items } : { items, cursor };
+    const page = readPage(rows, fromRow, ([, id]) => id);
+    return cursor === null ? page : { ...page, cursor };
   }
 
   count(filter: JobFilter, { atMost }: { atMost: number }): Promise<number> {
@@ -161,7 +163,12 @@ class SqliteStore implements Store {
 
   async claim(requests: readonly ClaimRequest[]): Promise<Job[][]> {
     const answers = await this.#link.call('claim', requests);
-    return answers.map((rows) => rows.map(fromRow));
+    return answers.map((rows, index) => {
+      const { read, unreadable } = readEach(rows, fromRow, () => ({}));
+      // Leased to nobody, until the sweep names them; their place must not look like the end of the queue.
+      if (unreadable.length > 0) this.#link.wake(requests[index]!.queues);
+      return read;
+    });
   }
 
   /** What is sent together shares a transaction, and comes to its turn in order. */
@@ -172,9 +179,7 @@ class SqliteStore implements Store {
 
   async claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]> {
     const replies = await this.#link.call('claimById', request);
-    return replies.map((reply) =>
-      typeof reply === 'string' ? { status: reply } : { status: 'claimed', job: fromRow(reply) },
-    );
+    return replies.map((reply) => (typeof reply === 'string' ? { status: reply } : claimedOf(() => fromRow(reply))));
   }
 
   opensAt(query: OpeningQuery): Promise<number | null> {

@@ -89,13 +89,13 @@ export class ThreadLink {
     const onMessage = (message: FromThread) => {
       if ('failure' in message) this.#couldNotOpen(worker, errorOf(message.failure));
       else if ('closed' in message) this.#release(worker);
-      else if ('changed' in message) this.#wake();
+      else if ('changed' in message) this.wake();
       else {
         hasAnswered = true;
         // The places of calls are given anew, so what a thread says that was replaced is for nobody.
         if (this.#worker !== worker) return;
         this.#settle(worker, message.answers);
-        if (message.woken.length > 0) this.#wake(message.woken);
+        if (message.woken.length > 0) this.wake(message.woken);
       }
     };
     const onError = (error: unknown) => {
@@ -135,7 +135,7 @@ export class ThreadLink {
     this.#rejectAll(new WaybillError('unavailable', 'The SQLite thread ended unexpectedly.', { cause }));
     if (!hasAnswered || this.#refusal !== null) return;
     this.#worker ??= this.#start();
-    this.#wake();
+    this.wake();
   }
 
   #settle(worker: Worker, answers: readonly Answer[]): void {
@@ -159,7 +159,8 @@ export class ThreadLink {
     this.#worker?.postMessage({ watch: on } satisfies ToThread);
   }
 
-  #wake(queues?: readonly string[]): void {
+  /** Without names: whatever waits. */
+  wake(queues?: readonly string[]): void {
     for (const listener of this.#listeners) {
       try {
         listener(queues);

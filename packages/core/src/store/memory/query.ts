@@ -1,14 +1,14 @@
 import { WaybillError } from '../../errors.ts';
 import type { Job } from '../../job/job.ts';
 import { jobMatches } from '../filters.ts';
-import type { DueAnswer, DueQuery, JobFilter, JobKey, JobQuery, Page } from '../query.ts';
+import type { DueAnswer, DueQuery, JobFilter, JobKey, JobPage, JobQuery, Page } from '../query.ts';
 import { admissionTimes, admitAll } from './slots.ts';
 import type { MemoryState } from './state.ts';
 
 export const get = (state: MemoryState, keys: readonly JobKey[]): (Job | null)[] =>
   keys.map(({ tenant, id }) => state.get(tenant, id) ?? null);
 
-export const list = (state: MemoryState, { filter, ...query }: JobQuery): Page<Job> =>
+export const list = (state: MemoryState, { filter, ...query }: JobQuery): JobPage =>
   pageOf(matching(state, filter), query);
 
 /** Newest first by id. */
