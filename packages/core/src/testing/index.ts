@@ -14,6 +14,7 @@ export { type TestEngine, testEngine } from './test-engine.ts';
 
 // For whoever writes a store or a transport.
 
+export { type JumpOptions, testClockJumps } from './jumps/test-clock-jumps.ts';
 export { type PoisonOptions, testPoison } from './poison/test-poison.ts';
 export { propertyRuns } from './property-runs.ts';
 export type { Damage, StoreFactory, StoreUnderTest } from './store/bench.ts';

@@ -53,7 +53,7 @@ export function testPoison(name: string, factory: StoreFactory, { jobs = 1_000, 
   );
 
   describe(`${name} with poison in it`, () => {
-    // fault: rows damaged from outside, callbacks and ticks that cannot be made, blobs removed, times of no number
+    // fault: rows damaged from outside, callbacks that cannot be made, lost blobs, times of no number
     it(`guarantee 12: ${jobs} ordinary jobs are finished in time`, { timeout: 300_000 }, async () => {
       const history = fc.asyncProperty(anyPlanted, (planted) => live(factory, jobs, planted));
       await fc.assert(history, { numRuns: runs, endOnFailure: true });

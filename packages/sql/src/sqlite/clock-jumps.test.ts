@@ -1,0 +1,4 @@
+import { propertyRuns, testClockJumps } from '@waybill/core/testing';
+import { inFile } from './testing/in-file.ts';
+
+testClockJumps('sqlite', inFile, { runs: propertyRuns(25) });
