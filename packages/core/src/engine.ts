@@ -6,7 +6,7 @@ import { Claimer } from './claim/claimer.ts';
 import { Heartbeats } from './claim/heartbeat.ts';
 import { HeldJobs } from './claim/held-jobs.ts';
 import { FollowUp } from './commit/follow-up.ts';
-import { wrongState } from './commit/row-change.ts';
+import { notReplayable, wrongState } from './commit/row-change.ts';
 import { Writer } from './commit/writer.ts';
 import { crons } from './cron/crons.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
@@ -148,6 +148,7 @@ export function engine(options: EngineOptions): Waybill {
           wrongState(found, 'only a pending job can be activated'),
         );
       },
+      retry: (id, { tenant = '' } = {}) => writer.change({ tenant, id }, { do: 'replay' }, notReplayable),
     },
     deadLetters: {
       ...deadLetters(store, writer),

@@ -69,6 +69,11 @@ export interface Jobs {
   /** Lets a pending job start. */
   activate(id: string, context?: InTenant): Promise<Job>;
   /**
+   * Runs a finished job again, however it ended: the same row with a new run, all its attempts, and the last checkpoint.
+   * Refused with `conflict` while the job lives, and for nodes of workflows that did not fail.
+   */
+  retry(id: string, context?: InTenant): Promise<Job>;
+  /**
    * Addresses at which the job's args or result over a size can be had for a while, without a key: secrets. Only of a
    * job as `get` or `list` has just answered it, and only where a blob store keeps large payloads and can make addresses.
    */

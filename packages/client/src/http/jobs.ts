@@ -83,6 +83,10 @@ export function jobs(calls: Calls): Jobs {
       const tenant = calls.tenantOf(context);
       return jobOf(calls.call('POST', path`/ojs/v1/jobs/${id}/activate`, { tenant }), tenant);
     },
+    retry: async (id, context) => {
+      const tenant = calls.tenantOf(context);
+      return jobOf(calls.call('POST', path`/ojs/v1/jobs/${id}/retry`, { tenant }), tenant);
+    },
   };
 }
 

@@ -4,7 +4,10 @@ import type { Caller } from './caller.ts';
 import { enqueueing } from './enqueue.ts';
 import type { Judge } from './judge.ts';
 
-/** Whoever may enqueue may also cancel and activate: these take back or complete an enqueue. */
+/**
+ * Whoever may enqueue may also cancel and activate: these take back or complete an enqueue. To run a job again is repair,
+ * as it is for dead letters, and takes `admin`.
+ */
 export function scopedJobs(waybill: Waybill, caller: Caller, judge: Judge): Jobs {
   const { jobs } = waybill;
   return {
@@ -61,6 +64,11 @@ export function scopedJobs(waybill: Waybill, caller: Caller, judge: Judge): Jobs
       const tenant = caller.enter('enqueue', context);
       await judge.mustSee(id, tenant);
       return jobs.activate(id, { tenant });
+    },
+    retry: async (id, context) => {
+      const tenant = caller.enter('admin', context);
+      await judge.mustSee(id, tenant);
+      return jobs.retry(id, { tenant });
     },
     ...(jobs.urls && {
       urls: async (job, bound) => {

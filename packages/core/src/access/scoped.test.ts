@@ -109,6 +109,7 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
     ),
     cancel: about('enqueue', ({ jobs }, { job }, at) => jobs.cancel(job.id, at)),
     activate: about('enqueue', ({ jobs }, { pending }, at) => jobs.activate(pending.id, at)),
+    retry: about('admin', ({ jobs }, { dead }, at) => jobs.retry(dead.id, at)),
     urls: about(
       'read',
       // As an engine gives it to whoever may read it.

@@ -1,5 +1,5 @@
 import { WaybillError } from '../errors.ts';
-import type { Job } from '../job/job.ts';
+import { isFinished, type Job } from '../job/job.ts';
 import type { Change, Expectation } from '../store/apply.ts';
 
 /** The row must be as it was read. */
@@ -35,3 +35,11 @@ export const wrongState = (job: Job, wanted: string): WaybillError =>
   new WaybillError('conflict', `Job ${job.id} is ${job.state}; ${wanted}.`, {
     details: { job_id: job.id, state: job.state },
   });
+
+export const notReplayable = (job: Job): WaybillError =>
+  isFinished(job.state)
+    ? wrongState(
+        job,
+        'of a workflow only a node that failed can be run again: resume the workflow, or enqueue a new job',
+      )
+    : wrongState(job, 'only a finished job can be run again');

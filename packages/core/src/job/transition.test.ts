@@ -36,7 +36,7 @@ const LEADS_TO: [name: string, command: Command, now: number, to: Partial<Record
     },
   ],
   ['activate', { do: 'activate' }, NOW, { pending: 'available' }],
-  ['replay', { do: 'replay' }, NOW, { discarded: 'available' }],
+  ['replay', { do: 'replay' }, NOW, { completed: 'available', cancelled: 'available', discarded: 'available' }],
   ['forget', { do: 'forget' }, NOW, {}],
   // A run that is under way keeps its version, which its worker counts on.
   ['put off', { do: 'put_off', until: LATER, reason: 'no' }, NOW, { scheduled: 'scheduled', retryable: 'retryable' }],
@@ -181,6 +181,26 @@ describe('replay', () => {
     expect(next.job.outcome).toBeNull();
     expect(next.job).toMatchObject({ enqueuedAt: NOW + 9, rank: rankOf(job.priority, job.seq), errors: job.errors });
     expect(next.events.map((event) => event.type)).toEqual(['job.replayed', 'job.enqueued']);
+  });
+});
+
+describe('D2: replay', () => {
+  it.each(['completed', 'cancelled', 'discarded'] as const)('starts a %s job over, without its result', (state) => {
+    const job = aJobIn(state, { result: state === 'completed' ? { ok: true } : null });
+    const next = transition(job, { do: 'replay' }, NOW + 9)!;
+    expect(next.job).toMatchObject({ state: 'available', attempt: 0, run: job.run, result: null, finishedAt: null });
+    expect(next.events.map((event) => event.type)).toEqual(['job.replayed', 'job.enqueued']);
+  });
+
+  it.each(['scheduled', 'available', 'pending', 'active', 'retryable'] as const)('leaves a %s job alone', (state) => {
+    expect(transition(aJobIn(state), { do: 'replay' }, NOW)).toBeNull();
+  });
+
+  it('of nodes starts only those over that failed', () => {
+    const node = { workflowId: 'f', node: 'n' };
+    expect(transition(aJobIn('completed', node), { do: 'replay' }, NOW)).toBeNull();
+    expect(transition(aJobIn('cancelled', node), { do: 'replay' }, NOW)).toBeNull();
+    expect(transition(aJobIn('discarded', node), { do: 'replay' }, NOW)).not.toBeNull();
   });
 });
 

@@ -37,7 +37,7 @@ export function transition(job: Job, command: Command, now: number): Transition 
     case 'activate':
       return job.state === 'pending' ? activate(job, now) : null;
     case 'replay':
-      return job.state === 'discarded' ? replay(job, now) : null;
+      return isReplayable(job) ? replay(job, now) : null;
     case 'forget':
       return job.dead ? evolve(job, { dead: false }, [], now) : null;
     case 'advanced':
@@ -116,11 +116,19 @@ function activate(job: Job, now: number): Transition {
   return evolve(job, { state: 'available', enqueuedAt: now, scheduledAt: null }, [['job.enqueued']], now);
 }
 
-/** A dead job starts over: attempts are given back, runs and the error history stay. */
+/**
+ * Every finished job can run again. A node of a workflow only when it was discarded: a completed one has let its
+ * dependents start, and a cancelled one waits for its parents again when the workflow is resumed.
+ */
+const isReplayable = ({ state, workflowId }: Job): boolean =>
+  isFinished(state) && (state === 'discarded' || workflowId === null);
+
+/** A finished job starts over: attempts are given back, runs and the error history stay. */
 function replay(job: Job, now: number): Transition {
   const fresh = { state: 'available', attempt: 0, dead: false, enqueuedAt: now, scheduledAt: null } as const;
   const cleared = {
     outcome: null,
+    result: null,
     finishedAt: null,
     startedAt: null,
     retryDelayMs: null,

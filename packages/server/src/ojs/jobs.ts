@@ -65,6 +65,12 @@ export function jobRoutes(app: App, { maxBodyBytes }: Surface): void {
     await readOptionalBody(c, maxBodyBytes);
     return answer(c, { job: jobToWire(await portOf(c).jobs.activate(id)) });
   });
+
+  app.post('/ojs/v1/jobs/:id/retry', async (c) => {
+    const id = pathId(c);
+    await readOptionalBody(c, maxBodyBytes);
+    return answer(c, { job: jobToWire(await portOf(c).jobs.retry(id)) });
+  });
 }
 
 function requestsOf(body: Fields): JobRequest[] {

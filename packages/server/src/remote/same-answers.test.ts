@@ -56,6 +56,8 @@ const SCENARIOS: Record<string, Scenario> = {
     early: await jobs.list({ limit: 2, filter: { createdAfter: TEST_EPOCH + 1 } }),
     cancelled: await jobs.cancel(job(1).id!, { by: 'ada', reason: 'done with' }),
     twice: await refusal(jobs.cancel(job(1).id!)),
+    retried: await jobs.retry(job(1).id!),
+    retriedTwice: await refusal(jobs.retry(job(1).id!)),
     unknown: await refusal(jobs.get(jobIdAt(TEST_EPOCH, 99))),
     duplicate: await refusal(jobs.enqueue(job(1))),
     empty: await codeOf(() => jobs.enqueueMany([])),
@@ -244,6 +246,7 @@ const SCENARIOS: Record<string, Scenario> = {
       none: await jobs.list({ limit: 10 }),
       cancelled: await jobs.cancel(job(2).id!, at),
       activated: await jobs.activate(job(3).id!, at),
+      retried: await jobs.retry(job(2).id!, at),
       dead: await deadLetters.list({ filter: at, limit: 10 }),
       one: await deadLetters.get(held.id, at),
       counted: [

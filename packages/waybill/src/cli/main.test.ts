@@ -28,7 +28,7 @@ test('--help lists every command', async () => {
       waybill jobs list                              list jobs, newest first
       waybill jobs show ID                           show a job with its errors and everything that happened to it
       waybill jobs cancel ID…                        cancel jobs that have not finished
-      waybill jobs retry ID…                         let dead letters start over with all their attempts
+      waybill jobs retry ID…                         run finished jobs again with all their attempts
       waybill queues list                            list the queues with what is in them
       waybill queues show NAME                       show how many jobs a queue has, by state
       waybill queues pause NAME                      let a queue take jobs and give none

@@ -250,7 +250,7 @@ async function extend(world: World, { lease, by, leaseMs }: StepOf<'extend'>): P
 
 const FITS = {
   activate: ['pending'],
-  replay: ['discarded'],
+  replay: ['discarded', 'completed', 'cancelled'],
   forget: ['discarded'],
   reinstate: ['cancelled'],
   cancel: JOB_STATES,

@@ -51,11 +51,14 @@ export async function insertUnique(world: World, step: StepOf<'insertUnique'>): 
 const keepsSchedule = ({ onConflict }: UniqueRule, owner: Job): boolean =>
   onConflict === 'replace_except_schedule' && owner.scheduledAt !== null;
 
-/** A dead job comes back, by somebody who does not know whether another one has its key by now. */
+const isOver = (row: Job | null | undefined): boolean =>
+  row != null && isFinished(row.state) && row.workflowId === null;
+
+/** A finished job comes back, by somebody who does not know whether another one has its key by now. */
 export async function replayUnique(world: World, { job }: StepOf<'replayUnique'>): Promise<void> {
   const rows = await world.model.get(world.unique);
   const key = world.pick(
-    world.unique.filter((_, index) => rows[index]?.state === 'discarded'),
+    world.unique.filter((_, index) => isOver(rows[index])),
     job,
   );
   if (!key) return;

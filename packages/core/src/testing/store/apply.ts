@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TERMINAL_EVENT_TYPES } from '../../events/job-event.ts';
 import type { Outcome } from '../../job/outcome.ts';
+import { transition } from '../../job/transition.ts';
 import { settleChange, versionChange } from '../changes.ts';
 import { TEST_EPOCH } from '../test-clock.ts';
 import { COMPLETED, DEAD, DISCARDED, FAILED, type OpenBench } from './bench.ts';
@@ -213,6 +214,33 @@ export function testApply(open: OpenBench): void {
       await bench.settle(again!, COMPLETED);
       const types = (await bench.eventsOf(claimed)).map((event) => event.type);
       expect(types.filter((type) => TERMINAL_EVENT_TYPES.has(type))).toEqual(['job.discarded', 'job.completed']);
+    });
+
+    // fault: none, the rule itself
+    it.each([
+      ['completed', COMPLETED],
+      ['cancelled', { kind: 'cancelled', reason: 'not now' }],
+      ['discarded', DISCARDED],
+    ] as const)('D2: guarantee 4: a job that was %s runs again and ends once more', async (state, outcome) => {
+      const bench = await open();
+      for (const limitKey of [null, 'k']) {
+        if (limitKey !== null) await bench.limit({ concurrency: 1 });
+        const claimed = await bench.start({ limitKey });
+        await bench.settle(claimed, outcome);
+        const ended = await bench.read(claimed);
+        expect(ended.state).toBe(state);
+        await bench.clock.advance(1_000);
+        expect(await bench.command(claimed, { do: 'replay' })).toMatchObject({ status: 'applied', repeated: false });
+        const revived = await bench.read(claimed);
+        const expected = transition(ended, { do: 'replay' }, bench.now)!.job;
+        expect(revived).toEqual({ ...expected, holdsSlot: limitKey !== null, rank: revived.rank });
+        const [again] = await bench.claim();
+        expect(again).toMatchObject({ id: claimed.id, run: 2, attempt: 1, result: null });
+        await bench.settle(again!, { ...COMPLETED, result: 'second' });
+        expect(await bench.read(claimed)).toMatchObject({ state: 'completed', result: 'second', run: 2 });
+        const ends = (await bench.eventsOf(claimed)).filter(({ type }) => TERMINAL_EVENT_TYPES.has(type));
+        expect(ends.map(({ type }) => type)).toEqual([`job.${state}`, 'job.completed']);
+      }
     });
 
     it('a change without events keeps the version', async () => {

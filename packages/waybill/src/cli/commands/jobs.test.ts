@@ -125,7 +125,7 @@ test('cancel: one that refuses does not keep the others', async () => {
   `);
 });
 
-test('retry: a dead letter starts over; what lives is no dead letter', async () => {
+test('D2: retry runs every finished job again, however it ended; what lives is refused', async () => {
   expect(await terminal.text('jobs', 'retry', terminal.id(2))).toMatchInlineSnapshot(`
     "
     ID-2................................ starts over
@@ -134,10 +134,16 @@ test('retry: a dead letter starts over; what lives is no dead letter', async () 
   expect(await terminal.text('jobs', 'retry', terminal.id(1))).toMatchInlineSnapshot(`
     "
     exit 8
-    waybill: Job ID-1................................ is available and no dead letter.
-      Dead letters are jobs that used up their attempts with on_exhaustion: dead_letter.
+    waybill: Job ID-1................................ is available; only a finished job can be run again.
     "
   `);
+  await terminal.run('jobs', 'cancel', terminal.id(1));
+  expect(await terminal.text('jobs', 'retry', terminal.id(1))).toBe(`
+ID-1................................ starts over
+`);
+  await terminal.settle({ kind: 'completed', result: 1 }, { queue: 'email' });
+  const again = { state: 'available', attempt: 0 };
+  expect(await terminal.json('jobs', 'retry', terminal.id(1))).toMatchObject({ jobs: [again] });
   expect(await terminal.text('jobs', 'show', '01940000-0000-7000-8000-000000000001')).toMatchInlineSnapshot(`
     "
     exit 7
