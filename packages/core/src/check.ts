@@ -49,13 +49,22 @@ export function checkPrintable(field: string, value: string): void {
   if (!PRINTABLE.test(value)) throw invalidField(field, 'must be printable text of one line, and not empty.');
 }
 
-/** Refuses what nobody would look at: without a compiler nothing else reports a misspelt name. */
+/**
+ * Refuses what nobody would look at: without a compiler nothing else reports a misspelt name. `owner` is a call like
+ * `wait()`, or what the object is.
+ */
 export function checkNames(owner: string, given: unknown, known: readonly string[]): void {
-  if (!isObject(given)) throw new WaybillError('invalid_request', `${owner} must be an object.`);
+  const isCall = owner.endsWith('()');
+  if (!isObject(given)) {
+    const what = isCall ? `The options of ${owner}` : owner;
+    throw new WaybillError('invalid_request', `${what} must be an object, not ${nameOf(given)}.`);
+  }
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const meant = didYouMean(unknown, known) || ` It takes ${known.join(', ')}.`;
-  throw new WaybillError('invalid_request', `${owner} has no '${unknown}'.${meant}`, { details: { field: unknown } });
+  const word = isCall || owner.startsWith('The option') ? 'option ' : '';
+  const message = `${owner} has no ${word}'${unknown.slice(0, 100)}'.${meant}`;
+  throw new WaybillError('invalid_request', message, { details: { field: unknown.slice(0, 100) } });
 }
 
 /** Reads typed fields out of unknown JSON; every refusal names the field as the caller wrote it. */

@@ -31,7 +31,7 @@ export {
   type OutcomeKind,
 } from './job/job.ts';
 export { type ErrorInput, type Outcome, UNKNOWN_TYPE } from './job/outcome.ts';
-export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-policy.ts';
+export { RETRY_NAMES, type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-policy.ts';
 export type { Json, JsonObject } from './json.ts';
 export { checkLogger, type Logger, silentLogger } from './logger.ts';
 export type { FailingItem } from './maintenance/failing-items.ts';

@@ -26,7 +26,7 @@ export interface EngineOptions {
 export interface RetentionOptions {
   /** Finished jobs. @defaultValue 7 days */
   finishedMs?: number;
-  /** Dead letters. @defaultValue 180 days */
+  /** Dead letters whose jobs do not say for how long. @defaultValue 90 days */
   deadMs?: number;
   /** Events. @defaultValue 7 days */
   eventsMs?: number;
@@ -40,7 +40,7 @@ const DEFAULTS = { logger: stderrLogger, leaseMs: 300_000, maintenance: true, sw
 
 const RETENTION_DEFAULTS = {
   finishedMs: 7 * DAY_MS,
-  deadMs: 180 * DAY_MS,
+  deadMs: 90 * DAY_MS,
   eventsMs: 7 * DAY_MS,
   everyMs: 60_000,
 } satisfies Required<RetentionOptions>;

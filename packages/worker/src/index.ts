@@ -19,6 +19,7 @@ export {
   task,
   type UniqueOptions,
 } from './task.ts';
+export type { PolicyDefaults, TaskDefaults } from './task-defaults.ts';
 export { Worker } from './worker.ts';
 
 // What runners are built from.
@@ -34,3 +35,4 @@ export { type RunTaskParts, runTask } from './execute/run-task.ts';
 export { toJson } from './jsonified.ts';
 export { requestFor } from './request.ts';
 export { inputOf } from './task.ts';
+export { checkTaskDefaults } from './task-defaults.ts';

@@ -10,6 +10,7 @@ import {
 import { toJson } from './jsonified.ts';
 import { pathOf, type SchemaIssue } from './standard-schema.ts';
 import { type AnyTask, checkTask, type LimitOptions, type TaskPolicy, type UniqueOptions } from './task.ts';
+import { checkPolicy, policyFor, type TaskDefaults } from './task-defaults.ts';
 
 /** What one call may say about its job; it beats what the task says. */
 export interface EnqueueOptions extends Omit<TaskPolicy, 'unique' | 'limit'> {
@@ -33,7 +34,17 @@ export interface EnqueueOptions extends Omit<TaskPolicy, 'unique' | 'limit'> {
 }
 
 const OPTIONS: Record<keyof EnqueueOptions, true> = {
-  ...{ queue: true, priority: true, retry: true, timeout: true, unique: true, limit: true, id: true, delay: true },
+  ...{
+    queue: true,
+    priority: true,
+    retry: true,
+    deadLetterMs: true,
+    timeout: true,
+    unique: true,
+    limit: true,
+    id: true,
+    delay: true,
+  },
   ...{ expires: true, pending: true, tags: true, meta: true, idempotencyKey: true, tenant: true, within: true },
 };
 const NAMES = Object.keys(OPTIONS);
@@ -48,10 +59,11 @@ export async function requestFor(
   task: AnyTask,
   input: unknown,
   options: EnqueueOptions = {},
-  root = 'input',
+  { root = 'input', defaults }: { root?: string; defaults?: TaskDefaults | undefined } = {},
 ): Promise<JobRequest> {
   checkTask(task);
   checkNames('enqueue()', options, NAMES);
+  checkPolicy('enqueue()', options);
   const json = input === undefined ? undefined : plain(task, input, root);
   await checkInput(task, json, root);
   const { id, meta } = options;
@@ -60,7 +72,7 @@ export async function requestFor(
     args: json === undefined ? [] : [json],
     ...(id !== undefined && { id }),
     ...(meta !== undefined && { meta }),
-    options: jobOptions(task.policy, options, input),
+    options: jobOptions(task.policy, options, input, defaults),
   };
 }
 
@@ -91,8 +103,15 @@ export function describe(issues: readonly SchemaIssue[], root: string): string {
   return issues.length > told.length ? `${told.join('; ')}; and ${issues.length - told.length} more` : told.join('; ');
 }
 
-function jobOptions(policy: TaskPolicy, options: EnqueueOptions, input: unknown): JobOptions {
-  const { queue, priority, retry, timeout } = { ...policy, ...defined(options) };
+function jobOptions(
+  policy: TaskPolicy,
+  options: EnqueueOptions,
+  input: unknown,
+  defaults: TaskDefaults | undefined,
+): JobOptions {
+  const said = { ...policy, ...defined(options) };
+  const { queue, priority, timeout } = said;
+  const { retry, deadLetterMs } = policyFor(said, defaults);
   const unique = options.unique ?? (typeof policy.unique === 'function' ? policy.unique(input) : policy.unique);
   const limit = options.limit ?? (typeof policy.limit === 'function' ? policy.limit(input) : policy.limit);
   const { delay, expires, pending, tags } = options;
@@ -100,6 +119,7 @@ function jobOptions(policy: TaskPolicy, options: EnqueueOptions, input: unknown)
     queue,
     priority,
     retry,
+    dead_letter_retention_ms: deadLetterMs,
     timeout_ms: timeout,
     unique,
     rate_limit: limit,

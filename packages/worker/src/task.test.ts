@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Jsonified } from './jsonified.ts';
 import { requestFor } from './request.ts';
 import { type AnyTask, type Task, type TaskInput, type TaskResult, task } from './task.ts';
+import type { TaskDefaults } from './task-defaults.ts';
 import { Worker } from './worker.ts';
 
 const email = task('email.send', {
@@ -67,7 +68,7 @@ describe('the envelope of a task', () => {
         queue: 'email',
         priority: 5,
         timeout_ms: 1_500,
-        retry: { max_attempts: 5 },
+        retry: { on_exhaustion: 'dead_letter', max_attempts: 5 },
         rate_limit: { key: 'to:example.com', concurrency: 2 },
         unique: { keys: ['args'], args_keys: ['to'] },
       },
@@ -75,7 +76,7 @@ describe('the envelope of a task', () => {
     expect(await requestFor(task('empty.one', { run: () => 1 }), undefined)).toEqual({
       type: 'empty.one',
       args: [],
-      options: {},
+      options: { retry: { on_exhaustion: 'dead_letter' } },
     });
   });
 
@@ -111,6 +112,27 @@ describe('the envelope of a task', () => {
     const later = await requestFor(email, { to: 'ada@example.com', at: 0 }, { delay: new Date(7) });
     expect(later.options).toMatchObject({ scheduled_at: '1970-01-01T00:00:00.007Z' });
     await expect(requestFor(email, { to: 'ada@example.com', at: 0 }, { delay: -1 })).rejects.toThrow("'delay'");
+  });
+
+  it('D2: keeps a job that failed for good, unless the call, the task, its queue or the connection says otherwise', async () => {
+    const retryOf = async (options: object, given: object, defaults?: TaskDefaults) => {
+      const request = await requestFor(task('a.a', { ...options, run: () => 1 }), undefined, given, { defaults });
+      const { retry, dead_letter_retention_ms: ms } = request.options!;
+      return ms === undefined ? retry : { ...retry, ms };
+    };
+    const on = (action: 'discard' | 'dead_letter') => ({ on_exhaustion: action });
+    expect(await retryOf({}, {})).toEqual(on('dead_letter'));
+    expect(await retryOf({ retry: { on_exhaustion: undefined } }, {})).toEqual(on('dead_letter'));
+    expect(await retryOf({ retry: on('discard') }, {})).toEqual(on('discard'));
+    expect(await retryOf({ retry: { max_attempts: 2 } }, { retry: on('discard') })).toEqual(on('discard'));
+    const ofQueue = { retry: on('dead_letter'), deadLetterMs: 2 };
+    const defaults = { retry: { max_attempts: 7, ...on('discard') }, deadLetterMs: 1, queues: { q: ofQueue } };
+    expect(await retryOf({}, {}, defaults)).toEqual({ max_attempts: 7, ...on('discard'), ms: 1 });
+    expect(await retryOf({ queue: 'q' }, {}, defaults)).toEqual({ max_attempts: 7, ...on('dead_letter'), ms: 2 });
+    expect(await retryOf({}, { queue: 'q' }, defaults)).toEqual({ max_attempts: 7, ...on('dead_letter'), ms: 2 });
+    const own = { queue: 'q', retry: { max_attempts: 1 }, deadLetterMs: 3 };
+    expect(await retryOf(own, {}, defaults)).toEqual({ max_attempts: 1, ...on('dead_letter'), ms: 3 });
+    expect(await retryOf(own, { deadLetterMs: 4 }, defaults)).toMatchObject({ ms: 4 });
   });
 
   it('is refused with the path of what is wrong', async () => {

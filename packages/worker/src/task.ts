@@ -1,6 +1,7 @@
-import { type Job, type JobState, type RetryOptions, WaybillError } from '@waybill/core';
+import { checkNames, type Job, type JobState, type RetryOptions, WaybillError } from '@waybill/core';
 import type { TaskContext } from './context.ts';
 import type { InputOf, OutputOf, StandardSchemaV1 } from './standard-schema.ts';
+import { checkPolicy } from './task-defaults.ts';
 
 /** Which other job stands in the way of a new one, in the words of the HTTP interface; see docs/uniqueness.md. */
 export interface UniqueOptions {
@@ -27,7 +28,10 @@ export interface TaskPolicy<Input = unknown> {
   queue?: string;
   /** Higher first, -100 to 100. @defaultValue 0 */
   priority?: number;
+  /** Whatever it leaves out is as the connection says. @defaultValue 3 attempts, then a dead letter */
   retry?: RetryOptions;
+  /** Milliseconds that a job is kept as a dead letter, should it become one. @defaultValue as the connection says, else 90 days */
+  deadLetterMs?: number;
   /** Milliseconds that one run may take. Counted from the claim. @defaultValue no limit */
   timeout?: number;
   unique?: UniqueOptions | ((input: Input) => UniqueOptions);
@@ -61,6 +65,11 @@ export type AnyTask = Task;
 export type TaskInput<T> = T extends Task<infer Input, infer _Output, infer _Result> ? Input : never;
 export type TaskResult<T> = T extends Task<infer _Input, infer _Output, infer Result> ? Result : never;
 
+const POLICY: Readonly<Record<keyof TaskPolicy, true>> = {
+  ...{ queue: true, priority: true, retry: true, deadLetterMs: true, timeout: true, unique: true, limit: true },
+};
+const NAMES: readonly string[] = ['input', 'run', 'runner', ...Object.keys(POLICY)];
+
 const NAME = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/;
 
 /** Defines a task. With a schema the input is checked when it is enqueued and again before it is run. */
@@ -83,6 +92,8 @@ export function task(
   if (typeof options !== 'object' || options === null) throw new WaybillError('invalid_request', noRun(name));
   const { input: schema, run, runner = IN_PROCESS, ...policy } = options;
   if (typeof run !== 'function') throw new WaybillError('invalid_request', noRun(name));
+  checkNames(`Task '${name}'`, options, NAMES);
+  checkPolicy(`Task '${name}'`, policy);
   return { name, schema, policy, runner, run };
 }
 

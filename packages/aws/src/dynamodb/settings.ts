@@ -38,7 +38,7 @@ export interface DynamoOptions {
 export interface DynamoRetention {
   /** @defaultValue 7 days */
   finishedMs?: number;
-  /** @defaultValue 180 days */
+  /** @defaultValue 90 days */
   deadMs?: number;
   /** @defaultValue 7 days */
   eventsMs?: number;
@@ -54,7 +54,7 @@ export interface DynamoShards {
 }
 
 const DAY_MS = 86_400_000;
-const RETENTION: Retention = { finishedMs: 7 * DAY_MS, deadMs: 180 * DAY_MS, eventsMs: 7 * DAY_MS };
+const RETENTION: Retention = { finishedMs: 7 * DAY_MS, deadMs: 90 * DAY_MS, eventsMs: 7 * DAY_MS };
 const MOST_SHARDS = 256;
 
 export interface Settings {

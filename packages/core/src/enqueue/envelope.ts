@@ -38,6 +38,8 @@ export interface JobOptions {
   /** Starts only when activated. */
   pending?: boolean;
   retry?: RetryOptions;
+  /** How long the job is kept as a dead letter, should it become one. @defaultValue what the engine's retention says */
+  dead_letter_retention_ms?: number;
   tags?: string[];
   [unknown: string]: unknown;
 }
@@ -64,12 +66,13 @@ const QUEUE = /^[a-z0-9][a-z0-9.-]*$/;
 const MAX_TYPE = 255;
 const MAX_QUEUE = 128;
 const LONGEST_MS = 366 * 86_400_000;
+const LONGEST_RETENTION_MS = 10 * LONGEST_MS;
 const MAX_TAGS = 100;
 
 /** Options may also stand at the top of the envelope, where the specification's core text has them. */
 const OPTION_NAMES = [
   ...['queue', 'priority', 'timeout_ms', 'visibility_timeout_ms', 'scheduled_at', 'delay_until', 'expires_at'],
-  ...['pending', 'retry', 'unique', 'rate_limit', 'tags'],
+  ...['pending', 'retry', 'dead_letter_retention_ms', 'unique', 'rate_limit', 'tags'],
 ];
 /** What the system manages is ignored when a producer sends it. */
 const MANAGED = [
@@ -99,6 +102,7 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
   if (args === undefined) throw invalidField('args', 'is required and must be an array.');
   const options = optionsOf(envelope);
   const retry = checkRetry(options);
+  options.integer('dead_letter_retention_ms', { min: 1, max: LONGEST_RETENTION_MS });
   const tags = options.strings('tags', { max: MAX_TAGS });
   const kept = options.rest(COLUMN_OPTIONS);
   const extra = envelope.rest(NOT_EXTRA);

@@ -12,6 +12,8 @@ const NOTHING: Partial<Job> = {
   advancePending: false,
 };
 
+const KEPT_FOR_7 = { args: [], meta: {}, options: { dead_letter_retention_ms: 7 } };
+
 const CASES: [JobState, Partial<Job>, number | null][] = [
   ['scheduled', { scheduledAt: 5 }, 5],
   ['scheduled', { scheduledAt: 5, expiresAt: 3 }, 3],
@@ -32,6 +34,11 @@ const CASES: [JobState, Partial<Job>, number | null][] = [
   ['cancelled', { finishedAt: 3, advancePending: true }, 3],
   ['discarded', { finishedAt: 3, advancePending: true }, 3],
   ['discarded', { finishedAt: 3 }, null],
+  ['discarded', { finishedAt: 3, dead: true }, null],
+  ['discarded', { finishedAt: 3, dead: true, spec: KEPT_FOR_7 }, 10],
+  ['discarded', { finishedAt: 3, dead: true, spec: KEPT_FOR_7, advancePending: true }, 3],
+  ['discarded', { finishedAt: 3, dead: false, spec: KEPT_FOR_7 }, null],
+  ['completed', { finishedAt: 3, spec: KEPT_FOR_7 }, null],
 ];
 
 describe('nextAtFor', () => {

@@ -1,9 +1,19 @@
 import type { Job } from './job.ts';
+import { LATEST_MOMENT } from './rank.ts';
 
 /** The columns that decide when the engine must look at a row again. */
 type Timed = Pick<
   Job,
-  'state' | 'scheduledAt' | 'expiresAt' | 'leaseUntil' | 'timeoutAt' | 'advancePending' | 'createdAt' | 'finishedAt'
+  | 'state'
+  | 'scheduledAt'
+  | 'expiresAt'
+  | 'leaseUntil'
+  | 'timeoutAt'
+  | 'advancePending'
+  | 'createdAt'
+  | 'finishedAt'
+  | 'dead'
+  | 'spec'
 >;
 
 /** The earliest of the given moments; null when there is none. */
@@ -27,10 +37,21 @@ export function nextAtFor(job: Timed): number | null {
       return job.advancePending ? job.createdAt : null;
     case 'completed':
     case 'cancelled':
-    case 'discarded':
       // A node's dependents are looked at off the settling path; the sweep does it when the settler died first.
       return job.advancePending ? job.finishedAt : null;
+    case 'discarded':
+      return job.advancePending ? job.finishedAt : forgetAt(job);
   }
+}
+
+/**
+ * When a dead letter leaves its set, where its job says so itself; null: when the engine's retention says so. Until then
+ * the alarm keeps the row from being pruned, so a job may also be kept for longer than the engine keeps others.
+ */
+export function forgetAt({ dead, finishedAt, spec }: Timed): number | null {
+  if (!dead || finishedAt === null) return null;
+  const ms = spec.options?.['dead_letter_retention_ms'];
+  return typeof ms === 'number' ? Math.min(finishedAt + ms, LATEST_MOMENT) : null;
 }
 
 /**

@@ -40,6 +40,9 @@ export const DEFAULT_RETRY = {
   on_exhaustion: 'discard',
 } satisfies RetryPolicy;
 
+/** Every field of a retry policy, as a producer writes it. */
+export const RETRY_NAMES: readonly string[] = Object.keys(DEFAULT_RETRY);
+
 export const resolveRetry = (options: RetryOptions | JsonObject | undefined): RetryPolicy =>
   options === undefined ? DEFAULT_RETRY : ({ ...DEFAULT_RETRY, ...options } as RetryPolicy);
 

@@ -1,6 +1,7 @@
 import { evolve, type Transition } from './evolve.ts';
 import { finish } from './finish.ts';
 import type { Job } from './job.ts';
+import { forgetAt } from './next-at.ts';
 import { isPast, lose, timeOut } from './settle.ts';
 
 /** The engine looks at a row whose `nextAt` has come. Null: nothing is due, somebody was faster. */
@@ -17,6 +18,9 @@ export function tick(job: Job, now: number): Transition | null {
     case 'active':
       if (isPast(job.timeoutAt, now)) return timeOut(job, now);
       return isPast(job.leaseUntil, now) ? lose(job, now) : null;
+    case 'discarded':
+      // As if a person had taken it out of the set. A node's dependents come first.
+      return !job.advancePending && isPast(forgetAt(job), now) ? evolve(job, { dead: false }, [], now) : null;
     default:
       return null;
   }

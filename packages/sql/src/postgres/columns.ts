@@ -148,7 +148,7 @@ const eventList = (events: readonly LogEvent[]): string | null =>
 
 /** Whether a change is the common end of a run, which needs no more than finish_v1 does. */
 export function isPlainEnd({ expect, job, ownsKey }: Change): boolean {
-  return expect.by === 'lease' && isFinished(job.state) && job.limitKey === null && !job.advancePending && !ownsKey;
+  return expect.by === 'lease' && isFinished(job.state) && job.limitKey === null && job.nextAt === null && !ownsKey;
 }
 
 export function finishParameters(tenant: string, changes: readonly Change[]): Parameter[] {

@@ -1,12 +1,13 @@
 import {
   type Clock,
   checkLogger,
+  checkNames,
   checkTenant,
-  didYouMean,
   type EngineOptions,
   type Logger,
   WaybillError,
 } from '@waybill/core';
+import { checkTaskDefaults, type TaskDefaults } from '@waybill/worker';
 
 export interface ConnectOptions {
   /** @defaultValue stderrLogger: warnings, errors and failed runs, one line each. `silentLogger` turns that off. */
@@ -24,6 +25,12 @@ export interface ConnectOptions {
   create?: boolean;
   /** The tenant of calls that name none, of workers and of waits. @defaultValue '', the tenant without a name */
   tenant?: string;
+  /**
+   * What jobs of tasks are enqueued with where neither task nor call says otherwise, for all queues and for single ones:
+   * `{ retry: { max_attempts: 5 }, queues: { bulk: { retry: { on_exhaustion: 'discard' } } } }`.
+   * @defaultValue 3 attempts, then a dead letter that is kept for 90 days
+   */
+  defaults?: TaskDefaults;
   /** Sent with every call to a server, e.g. `Authorization`. */
   headers?: Record<string, string>;
   /** How the engine behaves when it runs in this process. */
@@ -39,6 +46,7 @@ const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
   blobs: true,
   create: true,
   tenant: true,
+  defaults: true,
   headers: true,
   engine: true,
 };
@@ -59,9 +67,10 @@ const RETENTION: Readonly<Record<keyof NonNullable<EngineSettings['retention']>,
 
 /** Without a compiler nothing else reports a misspelt option. Everything is checked before anything is opened. */
 export function checkOptions(options: ConnectOptions): void {
-  checkNames('connect()', options, OPTIONS);
+  checkNames('connect()', options, Object.keys(OPTIONS));
   checkLogger(options.logger);
   if (options.tenant !== undefined) checkTenant(options.tenant);
+  if (options.defaults !== undefined) checkTaskDefaults("The option 'defaults'", options.defaults);
   if (options.engine !== undefined) checkEngine(options.engine);
 }
 
@@ -76,9 +85,9 @@ export function checkRemoteOptions(options: ConnectOptions): void {
 
 /** As the engine checks them, but before the store is opened. */
 function checkEngine(engine: EngineSettings): void {
-  checkNames("The option 'engine'", engine, ENGINE);
+  checkNames("The option 'engine'", engine, Object.keys(ENGINE));
   const { retention = {}, maintenance, ...lengths } = engine;
-  checkNames("The option 'engine.retention'", retention, RETENTION);
+  checkNames("The option 'engine.retention'", retention, Object.keys(RETENTION));
   checkPositive(lengths, '');
   checkPositive(retention, 'retention.');
   if (!('maintenance' in engine) || typeof maintenance === 'boolean') return;
@@ -91,17 +100,4 @@ function checkPositive(lengths: object, prefix: string): void {
   if (bad === undefined) return;
   const [name, value] = bad;
   throw new WaybillError('invalid_request', `The option '${prefix}${name}' must be a number above 0, not ${value}.`);
-}
-
-function checkNames(owner: string, given: unknown, known: Readonly<Record<string, true>>): void {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    const found = given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given;
-    const what = owner === 'connect()' ? 'The options of connect()' : owner;
-    throw new WaybillError('invalid_request', `${what} must be an object, not ${found}.`);
-  }
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
-  if (unknown === undefined) return;
-  const names = Object.keys(known);
-  const meant = didYouMean(unknown, names) || ` It takes ${names.join(', ')}.`;
-  throw new WaybillError('invalid_request', `${owner} has no option '${unknown}'.${meant}`);
 }

@@ -190,7 +190,7 @@ describe('waiting', () => {
   });
 
   it.each([
-    [{ timeout: 50 }, "wait() has no 'timeout'. Did you mean 'timeoutMs'?"],
+    [{ timeout: 50 }, "wait() has no option 'timeout'. Did you mean 'timeoutMs'?"],
     [{ timeoutMs: '50' }, "'timeoutMs' must be milliseconds"],
     [{ timeoutMs: -1 }, "'timeoutMs' must be milliseconds"],
   ])('refuses %o', async (options, message) => {
@@ -198,7 +198,7 @@ describe('waiting', () => {
     const { id } = await waybill.enqueue(double, { n: 1 });
     await expect(waybill.wait(id, options as never)).rejects.toThrow(message);
     const misspelt = waybill.enqueue(double, { n: 1 }, { tenat: 'acme' } as never);
-    await expect(misspelt).rejects.toThrow("enqueue() has no 'tenat'. Did you mean 'tenant'?");
+    await expect(misspelt).rejects.toThrow("enqueue() has no option 'tenat'. Did you mean 'tenant'?");
   });
 
   it('for a job that is not there says so', async () => {

@@ -75,7 +75,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 }
 
 export function connectionTo(port: Waybill, options: ConnectOptions = {}): Connection {
-  const { logger = stderrLogger, clock = systemClock, blobs, tenant } = options;
+  const { logger = stderrLogger, clock = systemClock, blobs, tenant, defaults } = options;
   const workers = new Set<Worker>();
   const waits = new Waits(port, clock, tenant);
   const connection: Connection = {
@@ -91,13 +91,18 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}): Conne
     health: () => port.health(),
 
     enqueue: async (task, ...[input, given = {}]) => {
-      const { job, created } = await port.jobs.enqueue(await requestFor(task, input, given), contextOf(given));
+      const { job, created } = await port.jobs.enqueue(
+        await requestFor(task, input, given, { defaults }),
+        contextOf(given),
+      );
       return { id: job.id, job, created };
     },
     enqueueMany: async (task, inputs, given = {}) => {
       if (!Array.isArray(inputs)) throw invalidField('inputs', `must be a list, not ${typeof inputs}.`);
       if (inputs.length === 0) return [];
-      const named = inputs.map((input, index) => requestFor(task, input, given, `inputs[${index}]`));
+      const named = inputs.map((input, index) =>
+        requestFor(task, input, given, { root: `inputs[${index}]`, defaults }),
+      );
       // With ids of our own the answer shows which jobs are ours, and for which one another job stands.
       const requests = (await Promise.all(named)).map((request) => ({ ...request, id: newJobId(clock.now()) }));
       const jobs = await port.jobs.enqueueMany(requests, contextOf(given));

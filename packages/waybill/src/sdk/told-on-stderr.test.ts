@@ -32,7 +32,7 @@ test('D2: without a logger, failed runs are told on stderr', async () => {
     /^\d{4}-\S+Z WARN {2}waybill: Job (\S{36}) email\.welcome failed on attempt 1 of 2: no luck\. It will be retried in 0\.1 s\. See: waybill jobs show \1 run=1 attempt=1 at=\S+:\d+$/,
   );
   expect(second).toMatch(
-    /WARN {2}waybill: Job (\S{36}) email\.welcome was discarded after 2 attempts: no luck\. See: waybill jobs show \1 run=2/,
+    /WARN {2}waybill: Job (\S{36}) email\.welcome became a dead letter after 2 attempts: no luck\. Run it again: waybill dead replay \1 run=2/,
   );
   expect(others).toEqual([]);
   expect(stderr).not.toContain('my-payload');

@@ -62,6 +62,50 @@ export function testPrune(open: OpenBench): void {
       expect(await bench.find(dead)).toBeNull();
     });
 
+    it('D2: a dead letter whose job has a retention of its own is kept until then, whatever the engine says', async () => {
+      const bench = await open();
+      const spec = { args: [], meta: {}, options: { dead_letter_retention_ms: 5_000 } };
+      const [claimed, limited] = [await bench.start({ spec }), await bench.start({ spec, limitKey: 'k' })];
+      for (const job of [claimed, limited]) {
+        await bench.settle(job, DEAD);
+        expect(await bench.read(job)).toMatchObject({ state: 'discarded', dead: true, nextAt: bench.now + 5_000 });
+      }
+      const filter = { tenant: '', dead: true };
+      expect(sortedIds((await bench.store.list({ filter, limit: 9 })).items)).toEqual(sortedIds([claimed, limited]));
+      expect(await bench.store.count(filter, { atMost: 9 })).toBe(2);
+      const later = bench.now + 1e9;
+      if (!bench.store.capabilities.prunesItself) {
+        expect(await prune(bench, { finishedBefore: later, deadBefore: later })).toMatchObject({
+          jobs: 0,
+          more: false,
+        });
+      }
+      expect((await bench.store.due({ now: bench.now + 4_999, limit: 9 })).jobs).toEqual([]);
+      await bench.clock.advance(5_000);
+      expect(sortedIds((await bench.store.due({ now: bench.now, limit: 9 })).jobs)).toEqual(
+        sortedIds([claimed, limited]),
+      );
+      for (const job of [claimed, limited]) {
+        await bench.command(job, { do: 'tick' });
+        expect(await bench.read(job)).toMatchObject({ state: 'discarded', dead: false, nextAt: null });
+      }
+      expect(await bench.store.count(filter, { atMost: 9 })).toBe(0);
+      expect(await bench.store.queues.stats('', 'default', { atMost: 9 })).toMatchObject({ discarded: 2 });
+    });
+
+    it('D2: a dead letter with a retention of its own can be run again', async () => {
+      const bench = await open();
+      const claimed = await bench.start({
+        spec: { args: [], meta: {}, options: { dead_letter_retention_ms: 5_000 } },
+      });
+      await bench.settle(claimed, DEAD);
+      await bench.command(claimed, { do: 'replay' });
+      expect(await bench.read(claimed)).toMatchObject({ state: 'available', dead: false, nextAt: null });
+      const [again] = await bench.claim();
+      await bench.settle(again!, COMPLETED);
+      expect(await bench.read(claimed)).toMatchObject({ state: 'completed', run: 2, nextAt: null });
+    });
+
     it('removes no more than the limit at once and says when more is left', async ({ skip }) => {
       const bench = await exactly(open, skip);
       await finish(bench, 5);
