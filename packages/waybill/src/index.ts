@@ -12,9 +12,18 @@ export {
   task,
   Worker,
 } from '@waybill/worker';
-export { type Connection, connect, type Enqueued, type StopSignal, type WorkOptions } from './sdk/connect.ts';
+export {
+  type Connection,
+  connect,
+  type Enqueued,
+  type StopSignal,
+  type WorkOptions,
+} from './sdk/connect.ts';
 export type { ConnectOptions } from './sdk/connect-options.ts';
+export type { ScheduleRequest } from './sdk/schedule-request.ts';
+export { jobOf, type TaskJob, type TaskJobOptions } from './sdk/task-job.ts';
 export type { WaitOptions } from './sdk/wait.ts';
+export type { WorkflowRequest } from './sdk/workflow-request.ts';
 
 // The engine underneath.
 

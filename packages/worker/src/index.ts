@@ -33,6 +33,6 @@ export { type Ended, execute, type Stages, type Validated } from './execute/pipe
 export { RunControl } from './execute/run-control.ts';
 export { type RunTaskParts, runTask } from './execute/run-task.ts';
 export { toJson } from './jsonified.ts';
-export { requestFor } from './request.ts';
+export { ENQUEUE_OPTIONS, requestFor } from './request.ts';
 export { inputOf } from './task.ts';
 export { checkTaskDefaults } from './task-defaults.ts';

@@ -1,6 +1,7 @@
 import {
   type Clock,
   checkLogger,
+  checkNames,
   checkTenant,
   type Events,
   type Jobs,
@@ -95,7 +96,14 @@ export interface ResolvedWorkerOptions extends Defaulted, ContextHooks, Pick<Wor
 /** A claim takes at most so many. */
 export const MAX_CLAIM = 1_000;
 
+const NAMES: Readonly<Record<keyof WorkerOptions, true>> = {
+  ...{ jobs: true, events: true, tasks: true, queues: true, order: true, concurrency: true, runners: true },
+  ...{ prefetch: true, leaseMs: true, heartbeatMs: true, waitMs: true, graceMs: true, maxResultBytes: true },
+  ...{ middleware: true, logger: true, clock: true, id: true, tenant: true, onProgress: true, onLog: true },
+};
+
 export function resolveWorkerOptions(options: WorkerOptions, newId: () => string): ResolvedWorkerOptions {
+  checkNames('work()', options, Object.keys(NAMES));
   if (!Array.isArray(options.tasks)) throw refuse('tasks', 'must be a list of tasks');
   for (const task of options.tasks) checkTask(task);
   const tasks = new Map(options.tasks.map((task) => [task.name, task]));

@@ -9,7 +9,7 @@ import {
 } from '@waybill/core';
 import { toJson } from './jsonified.ts';
 import { pathOf, type SchemaIssue } from './standard-schema.ts';
-import { type AnyTask, checkTask, type LimitOptions, type TaskPolicy, type UniqueOptions } from './task.ts';
+import { type AnyTask, checkRules, checkTask, type LimitOptions, type TaskPolicy, type UniqueOptions } from './task.ts';
 import { checkPolicy, policyFor, type TaskDefaults } from './task-defaults.ts';
 
 /** What one call may say about its job; it beats what the task says. */
@@ -47,7 +47,7 @@ const OPTIONS: Record<keyof EnqueueOptions, true> = {
   },
   ...{ expires: true, pending: true, tags: true, meta: true, idempotencyKey: true, tenant: true, within: true },
 };
-const NAMES = Object.keys(OPTIONS);
+export const ENQUEUE_OPTIONS: readonly string[] = Object.keys(OPTIONS);
 
 const MAX_ISSUES = 20;
 
@@ -62,7 +62,7 @@ export async function requestFor(
   { root = 'input', defaults }: { root?: string; defaults?: TaskDefaults | undefined } = {},
 ): Promise<JobRequest> {
   checkTask(task);
-  checkNames('enqueue()', options, NAMES);
+  checkNames('enqueue()', options, ENQUEUE_OPTIONS);
   checkPolicy('enqueue()', options);
   const json = input === undefined ? undefined : plain(task, input, root);
   await checkInput(task, json, root);
@@ -114,6 +114,7 @@ function jobOptions(
   const { retry, deadLetterMs } = policyFor(said, defaults);
   const unique = options.unique ?? (typeof policy.unique === 'function' ? policy.unique(input) : policy.unique);
   const limit = options.limit ?? (typeof policy.limit === 'function' ? policy.limit(input) : policy.limit);
+  checkRules('enqueue()', unique, limit);
   const { delay, expires, pending, tags } = options;
   return defined({
     queue,

@@ -70,6 +70,25 @@ const POLICY: Readonly<Record<keyof TaskPolicy, true>> = {
 };
 const NAMES: readonly string[] = ['input', 'run', 'runner', ...Object.keys(POLICY)];
 
+const UNIQUE: Readonly<Record<keyof UniqueOptions | 'key', true>> = {
+  ...{ keys: true, args_keys: true, meta_keys: true, states: true, period: true, on_conflict: true, key: true },
+};
+/** With the shorthands of the HTTP interface. */
+const LIMIT_NAMES: readonly string[] = [
+  ...Object.keys({ key: true, concurrency: true, rate: true, throttle: true } satisfies Record<
+    keyof LimitOptions,
+    true
+  >),
+  ...['period', 'on_limit', 'max_per_second', 'max_per_minute', 'max_per_hour', 'max_per_day'],
+];
+
+/** A rule that is a function of the input is checked by what it answers. */
+export function checkRules(owner: string, unique: TaskPolicy['unique'], limit: TaskPolicy['limit']): void {
+  if (unique !== undefined && typeof unique !== 'function')
+    checkNames(`${owner}: 'unique'`, unique, Object.keys(UNIQUE));
+  if (limit !== undefined && typeof limit !== 'function') checkNames(`${owner}: 'limit'`, limit, LIMIT_NAMES);
+}
+
 const NAME = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/;
 
 /** Defines a task. With a schema the input is checked when it is enqueued and again before it is run. */
@@ -94,6 +113,7 @@ export function task(
   if (typeof run !== 'function') throw new WaybillError('invalid_request', noRun(name));
   checkNames(`Task '${name}'`, options, NAMES);
   checkPolicy(`Task '${name}'`, policy);
+  checkRules(`Task '${name}'`, policy.unique, policy.limit);
   return { name, schema, policy, runner, run };
 }
 

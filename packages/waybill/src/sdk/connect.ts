@@ -1,14 +1,19 @@
 import {
+  type CronRecord,
+  checkNames,
   type EnqueueContext,
   invalidField,
   type Job,
   newJobId,
   stderrLogger,
   systemClock,
+  type Transaction,
   type Waybill,
+  type WorkflowInfo,
 } from '@waybill/core';
 import {
   type AnyTask,
+  ENQUEUE_OPTIONS,
   type EnqueueOptions,
   type Jsonified,
   requestFor,
@@ -18,9 +23,12 @@ import {
   type WorkerOptions,
 } from '@waybill/worker';
 import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
+import { checkedCalls, checkedDeadLetters } from './checked-calls.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { open } from './open.ts';
+import { plainSchedule, type ScheduleRequest } from './schedule-request.ts';
 import { checkWait, resultOf, type WaitOptions, Waits } from './wait.ts';
+import { type GraphNode, plainNodes, plainWorkflow, type WorkflowRequest } from './workflow-request.ts';
 
 declare const RESULT: unique symbol;
 
@@ -46,8 +54,24 @@ export interface WorkOptions extends Omit<WorkerOptions, 'jobs' | 'tasks'> {
   stopOn?: readonly StopSignal[];
 }
 
+type Crons = Waybill['crons'];
+type Workflows = Waybill['workflows'];
+
+/** Schedules, whose jobs may be those of tasks. */
+export interface TypedCrons extends Crons {
+  put(request: ScheduleRequest, context?: { tenant?: string }): Promise<CronRecord>;
+}
+
+/** Workflows, whose jobs may be those of tasks. */
+export interface TypedWorkflows extends Workflows {
+  create(request: WorkflowRequest, context?: { tenant?: string; within?: Transaction }): Promise<WorkflowInfo>;
+  addNodes(id: string, nodes: readonly GraphNode[], context?: { tenant?: string }): Promise<WorkflowInfo>;
+}
+
 /** The port, and on top of it typed tasks. */
 export interface Connection extends Waybill {
+  readonly crons: TypedCrons;
+  readonly workflows: TypedWorkflows;
   /** Checked against the task's schema before anything is stored; durable when it answers. */
   enqueue<T extends AnyTask>(task: T, ...given: Given<T>): Promise<Enqueued<ResultOf<T>>>;
   /** All or nothing, at most 1,000 in a call. */
@@ -78,16 +102,21 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}): Conne
   const { logger = stderrLogger, clock = systemClock, blobs, tenant, defaults } = options;
   const workers = new Set<Worker>();
   const waits = new Waits(port, clock, tenant);
+  const [crons, workflows] = [checkedCalls(port, 'crons'), checkedCalls(port, 'workflows')];
   const connection: Connection = {
-    jobs: port.jobs,
-    deadLetters: port.deadLetters,
-    queues: port.queues,
-    limits: port.limits,
-    crons: port.crons,
-    workflows: port.workflows,
-    workers: port.workers,
-    events: port.events,
-    ...(port.records && { records: port.records }),
+    jobs: checkedCalls(port, 'jobs'),
+    deadLetters: checkedDeadLetters(port),
+    queues: checkedCalls(port, 'queues'),
+    limits: checkedCalls(port, 'limits'),
+    crons: { ...crons, put: async (request, context) => crons.put(await plainSchedule(request, defaults), context) },
+    workflows: {
+      ...workflows,
+      create: async (request, context) => workflows.create(await plainWorkflow(request, defaults), context),
+      addNodes: async (id, nodes, context) => workflows.addNodes(id, await plainNodes(nodes, defaults), context),
+    },
+    workers: checkedCalls(port, 'workers'),
+    events: checkedCalls(port, 'events'),
+    ...(port.records && { records: checkedCalls(port, 'records') }),
     health: () => port.health(),
 
     enqueue: async (task, ...[input, given = {}]) => {
@@ -99,6 +128,8 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}): Conne
     },
     enqueueMany: async (task, inputs, given = {}) => {
       if (!Array.isArray(inputs)) throw invalidField('inputs', `must be a list, not ${typeof inputs}.`);
+      // One id or key cannot be that of many jobs.
+      checkNames('enqueueMany()', given, MANY_OPTIONS);
       if (inputs.length === 0) return [];
       const named = inputs.map((input, index) =>
         requestFor(task, input, given, { root: `inputs[${index}]`, defaults }),
@@ -142,6 +173,8 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}): Conne
   };
   return connection;
 }
+
+const MANY_OPTIONS = ENQUEUE_OPTIONS.filter((name) => name !== 'id' && name !== 'idempotencyKey');
 
 /** What of the options is not about the job itself. */
 const contextOf = ({ tenant, idempotencyKey, within }: EnqueueOptions): EnqueueContext => ({
