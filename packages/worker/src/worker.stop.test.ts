@@ -1,5 +1,6 @@
 import type { ClaimCall, SettleCall } from '@waybill/core';
 import { describe, expect, it } from 'vitest';
+import type { StandardSchemaV1 } from './standard-schema.ts';
 import { task } from './task.ts';
 import { bench, gate } from './testing/bench.ts';
 import { Worker } from './worker.ts';
@@ -139,6 +140,27 @@ describe('stopping', () => {
     await clock.advance(6_000);
     await stopped;
     expect(logs.warnings()).toContain('A run was not settled; its job runs again when the lease ends.');
+  });
+
+  it('D12: ends although the schema of a task never answers, and hands the job back', async () => {
+    const { work, add, happened, clock } = bench();
+    const asked = gate();
+    let isHanging = false;
+    const validate = (value: unknown) => {
+      if (!isHanging) return { value };
+      asked.open();
+      return new Promise<never>(() => {});
+    };
+    const schema: StandardSchemaV1 = { '~standard': { version: 1, vendor: 'test', validate } };
+    const checked = task('checked.one', { input: schema, run: () => 1 });
+    const job = await add(checked);
+    isHanging = true;
+    const worker = work([checked]);
+    await asked.opened;
+    const stopped = worker.stop({ graceMs: 5_000 });
+    await clock.advance(5_000);
+    await stopped;
+    expect(await happened(job.id, 'job.requeued')).toMatchObject({ state: 'available', attempt: 0, run: 1 });
   });
 
   it('before it was started does nothing', async () => {

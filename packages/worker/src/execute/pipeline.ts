@@ -3,10 +3,14 @@ import { describe } from '../request.ts';
 import { pathOf } from '../standard-schema.ts';
 import { type AnyTask, inputOf } from '../task.ts';
 import { failureOf } from './failure.ts';
+import { outcomeOfAborted } from './outcome.ts';
 
 /** One value travels through every stage: claimed -> validated -> run -> outcome -> settled. */
 export interface Claimed {
   readonly lease: Lease;
+  /** Told when the run must end; absent where nothing can end it. */
+  onAbort?(tell: () => void): void;
+  readonly reason?: unknown;
 }
 
 export interface Validated {
@@ -46,17 +50,26 @@ export async function execute<Run extends Claimed, Settled>(run: Run, stages: St
   const input = inputOf(lease.job);
   // Waiting for what needs no wait would cost every run of a task without a schema.
   const validated: Validated | Ended =
-    task.schema === undefined ? { stage: 'validated', lease, task, input } : await validate(lease, task, input);
+    task.schema === undefined ? { stage: 'validated', lease, task, input } : await validate(run, task, input);
   const ended = validated.stage === 'ended' ? validated : await stages.run(validated, run);
   // Waited for here: to return the promise itself would take two more turns and another job for the engine.
   return await stages.settle(ended, run);
 }
 
+const ABORTED = Symbol('aborted');
+
+const untilAborted = (run: Claimed): Promise<typeof ABORTED> =>
+  new Promise((resolve) => run.onAbort?.(() => resolve(ABORTED)));
+
 const end = (lease: Lease, outcome: Outcome): Ended => ({ stage: 'ended', lease, outcome });
 
-async function validate(lease: Lease, task: AnyTask, input: unknown): Promise<Validated | Ended> {
+async function validate(run: Claimed, task: AnyTask, input: unknown): Promise<Validated | Ended> {
+  const { lease } = run;
   try {
-    const answer = await task.schema!['~standard'].validate(input);
+    const checked = task.schema!['~standard'].validate(input);
+    // A schema that asks others may never be answered; the run must end all the same.
+    const answer = checked instanceof Promise ? await Promise.race([checked, untilAborted(run)]) : checked;
+    if (answer === ABORTED) return { stage: 'ended', lease, outcome: outcomeOfAborted(run.reason, null) };
     if (answer.issues === undefined) return { stage: 'validated', lease, task, input: answer.value };
     return end(lease, refused(task, answer.issues));
   } catch (error) {
