@@ -1,4 +1,5 @@
 import type { JobRequest } from '@waybill/core';
+import type { WorkflowRequest } from 'waybill';
 import { oneOf, type Random } from '../random.ts';
 import { LATE_QUEUE, QUEUE } from './timing.ts';
 
@@ -64,10 +65,10 @@ export function limitedJob(random: Random, call: string): JobRequest {
 }
 
 /** A chain, a group, a batch with a callback, or a graph that fans out and in. */
-export function workflowFor(random: Random, call: string): object {
+export function workflowFor(random: Random, call: string): WorkflowRequest {
   const node = () => jobFor('chaos.node', orderFor(random, call, { ms: random(40), ending: ending(random) }));
   const graph = (id: string, ...depends_on: string[]) => ({ id, depends_on, ...node() });
-  return oneOf(random, [
+  return oneOf<() => WorkflowRequest>(random, [
     () => ({ type: 'chain', name: call, steps: [node(), node(), node()] }),
     () => ({ type: 'group', name: call, jobs: [node(), node(), node()] }),
     () => ({ type: 'batch', name: call, jobs: [node(), node()], callbacks: { on_complete: node() } }),
