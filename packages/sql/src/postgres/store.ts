@@ -52,6 +52,7 @@ import { get } from './get.ts';
 import { insert } from './insert.ts';
 import { insertAndClaim } from './insert-and-claim.ts';
 import { limitStore } from './limits.ts';
+import { checkPostgresOptions } from './link/check-options.ts';
 import { openLink } from './link/open-link.ts';
 import type { PostgresOptions } from './link/options.ts';
 import { count, list } from './list.ts';
@@ -103,6 +104,7 @@ const OFTEN = [
 /** A store in one schema of a PostgreSQL database. Any number of processes may share it. */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
   checkNodeVersion();
+  checkPostgresOptions(options, ['pruneLagMs', 'bundleFrom']);
   const link = await openLink(options);
   const floors = new Floors(link.clock);
   const sql = readAll((text) => link.sql(text));

@@ -23,10 +23,12 @@ import {
   type WorkerOptions,
 } from '@waybill/worker';
 import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
+import { isRemote } from '../connect/parse-address.ts';
 import { checkedCalls, checkedDeadLetters } from './checked-calls.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { open } from './open.ts';
 import { plainSchedule, type ScheduleRequest } from './schedule-request.ts';
+import { checkedServer } from './server-check.ts';
 import { checkWait, resultOf, type WaitOptions, Waits } from './wait.ts';
 import { type GraphNode, plainNodes, plainWorkflow, type WorkflowRequest } from './workflow-request.ts';
 
@@ -95,7 +97,8 @@ type ResultOf<T> = T extends Task<infer _Input, infer _Output, infer Result> ? R
  * `http(s)://..` speaks to a server.
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<Connection> {
-  return connectionTo(await open(url, options), options);
+  const port = await open(url, options);
+  return connectionTo(isRemote(url) ? checkedServer(port, url, options) : port, options);
 }
 
 export function connectionTo(port: Waybill, options: ConnectOptions = {}): Connection {

@@ -10,6 +10,8 @@ interface Fault {
   isLost?: boolean;
   /** The server may still be at work on the statement. */
   isUnanswered?: boolean;
+  /** It is about this server or this database, so the message names it. */
+  namesServer?: boolean;
   code: ErrorCode;
   message: string;
   hint?: string;
@@ -43,6 +45,7 @@ const TRACED: Fault = {
 /** What `pg` says where a name comes with another text than before. */
 const NOT_UNIQUE = 'Prepared statements must be unique';
 const refused = (message: string, hint: string): Fault => ({ code: 'unavailable', message, hint });
+const refusedAt = (message: string, hint: string): Fault => ({ ...refused(message, hint), namesServer: true });
 const CERTIFICATE = refused(
   'The certificate of PostgreSQL is not trusted.',
   'Give its authority as `ssl.ca` in `config`.',
@@ -119,9 +122,9 @@ const KNOWN: Readonly<Record<string, Fault>> = {
   '57P02': STARTING,
   '57P03': STARTING,
   '57P05': LOST,
-  '28000': refused('PostgreSQL does not let this user in.', 'Check the user in the address, and pg_hba.conf.'),
-  '28P01': refused('PostgreSQL refused the user or the password.', 'Check the address.'),
-  '3D000': refused('The database does not exist.', 'Create it, or check the address.'),
+  '28000': refusedAt('PostgreSQL does not let this user in.', 'Check the user in the address, and pg_hba.conf.'),
+  '28P01': refusedAt('PostgreSQL refused the user or the password.', 'Check the address.'),
+  '3D000': refusedAt('The database does not exist.', 'Create it, or check the address.'),
   '3F000': schemaFault,
   '42P01': schemaFault,
   '42883': schemaFault,
@@ -158,8 +161,8 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** With the name of the server where that is what cannot be reached. */
-export function messageOf({ kind, message }: Fault, server: string | undefined): string {
-  return kind === 'away' && server !== undefined ? `${message} (${server})` : message;
+export function messageOf({ kind, namesServer, message }: Fault, server: string | undefined): string {
+  return (kind === 'away' || namesServer) && server !== undefined ? `${message} (${server})` : message;
 }
 
 export function errorOf(error: unknown, server?: string): WaybillError {

@@ -12,6 +12,9 @@ import { Outages } from './outages.ts';
 import { Patience } from './patience.ts';
 import { ServerClock } from './server-clock.ts';
 
+/** How long a new store waits for a first answer before it says so. */
+const SILENT_MS = 1_000;
+
 export async function openLink(options: PostgresOptions): Promise<Link> {
   const settings = { ...DEFAULTS, ...options };
   const schema = checkSchema(settings.schema);
@@ -84,6 +87,7 @@ class PostgresLink implements Link {
   }
 
   async open(isToMigrate: boolean): Promise<void> {
+    await this.#reach();
     if (isToMigrate) await migrate(this, this.#parts.logger);
     await this.#serverClock?.start();
   }
@@ -183,6 +187,22 @@ class PostgresLink implements Link {
         this.#outages.failed(kind, error);
         if (!(await patience.wait())) throw errorOf(error, server);
       }
+    }
+  }
+
+  /** A server that neither answers nor refuses is told of long before the attempt to connect is given up. */
+  async #reach(): Promise<void> {
+    const { logger, server, patienceMs } = this.#parts;
+    const told = setTimeout(() => {
+      if (this.#outages.isOpen) return;
+      const seconds = Math.round(patienceMs / 1_000);
+      const hint = 'Check the host and the port in the address, and the firewall.';
+      logger.warn({ hint }, `PostgreSQL has not answered yet (${server}). It is tried again for up to ${seconds} s.`);
+    }, SILENT_MS);
+    try {
+      await this.query('select 1');
+    } finally {
+      clearTimeout(told);
     }
   }
 

@@ -22,6 +22,11 @@ export class Outages {
     this.#server = server;
   }
 
+  /** Whether something that is wrong has been told. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   failed(kind: FaultKind, error: unknown): void {
     // Deadlocks and the like are a matter of milliseconds and of nobody's interest.
     if (kind === 'rivals') return;

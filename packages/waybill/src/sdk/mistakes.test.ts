@@ -1,0 +1,103 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from '@waybill/core';
+import { task } from '@waybill/worker';
+import { expect, onTestFinished, test } from 'vitest';
+import { connect } from './connect.ts';
+import { embedded, overHttp } from './testing/open-connection.ts';
+
+/** What a mistake may take to be told. */
+const SOON_MS = 2_000;
+
+/** Answers the first warning, and how long it took to come. */
+function firstWarning(): { logger: Logger; told: Promise<{ message: string; ms: number }> } {
+  const begun = performance.now();
+  const { promise: told, resolve } = Promise.withResolvers<{ message: string; ms: number }>();
+  const nothing = () => {};
+  const warn = (_: object, message: string) => resolve({ message, ms: performance.now() - begun });
+  return { logger: { debug: nothing, info: nothing, error: nothing, warn }, told };
+}
+
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('D12: a server that is away is told of within two seconds, by its address', async () => {
+  const { logger, told } = firstWarning();
+  const waybill = await connect('http://127.0.0.1:1', { logger });
+  onTestFinished(() => waybill.close());
+  const { message, ms } = await told;
+  expect(message).toBe('The server http://127.0.0.1:1 could not be reached. Calls fail until it answers.');
+  expect(ms).toBeLessThan(SOON_MS);
+});
+
+test('D12: a server that never answers is told of within two seconds', async () => {
+  const url = await listening(createServer(() => {}));
+  const { logger, told } = firstWarning();
+  const waybill = await connect(`${url}/jobs/`, { logger });
+  onTestFinished(() => waybill.close());
+  const { message, ms } = await told;
+  expect(message).toBe(`The server ${url}/jobs has not answered within 1000 ms. Calls fail until it answers.`);
+  expect(ms).toBeLessThan(SOON_MS);
+});
+
+test('D12: a server of something else is told of', async () => {
+  const url = await listening(createServer((_, answer) => answer.writeHead(404).end('nothing here')));
+  const { logger, told } = firstWarning();
+  const waybill = await connect(url, { logger });
+  onTestFinished(() => waybill.close());
+  expect((await told).message).toBe(`The server ${url} answers, but it is no Waybill server.`);
+});
+
+test('D12: a connection that is closed says no more of its server', async () => {
+  const asked = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const server = createServer((request) => {
+    request.on('close', left.resolve);
+    asked.resolve();
+  });
+  const url = await listening(server);
+  const warnings: string[] = [];
+  const warn = (_: object, message: string) => void warnings.push(message);
+  const waybill = await connect(url, { logger: { ...firstWarning().logger, warn } });
+  await asked.promise;
+  await waybill.close();
+  await left.promise;
+  expect(warnings).toEqual([]);
+});
+
+test.each<[unknown, string]>([
+  [undefined, 'The address is undefined.'],
+  [null, 'The address is null.'],
+  ['', 'The address is empty.'],
+  [5, 'The address must be a string, not a value of type number.'],
+  ['sqlite:x.db?durabilty=full', "the unknown parameter 'durabilty'. Did you mean 'durability'?"],
+  ['postgres://u:hidden@h/d?schem=x', "the unknown parameter 'schem'. Did you mean 'schema'?"],
+  ['dynamodb://eu-west-1/jobs?endpont=http://x', "the unknown parameter 'endpont'. Did you mean 'endpoint'?"],
+  ['http://localhost:8080?tenant=a', "the unknown parameter 'tenant'. It takes none."],
+])('D12: connect(%j) is refused, and says why', async (address, why) => {
+  const refusal = connect(address as string).catch((error: unknown) => error);
+  expect(await refusal).toMatchObject({ code: 'invalid_request', message: expect.stringContaining(why) });
+  expect(String(await refusal)).not.toContain('hidden');
+});
+
+test.each([
+  ['embedded', embedded],
+  ['over HTTP', overHttp],
+])('D12: enqueue by the name of a task is refused, and says what to give, %s', async (_, open) => {
+  const waybill = await open();
+  const refusal = {
+    code: 'invalid_request',
+    message: "A task is needed, and this is the text 'mail.send'.",
+    hint: expect.stringContaining('jobs.enqueue({ type, args })'),
+  };
+  await expect(waybill.enqueue('mail.send' as never)).rejects.toMatchObject(refusal);
+  await expect(waybill.enqueueMany('mail.send' as never, [1] as never)).rejects.toMatchObject(refusal);
+  expect(() => waybill.work(['mail.send'] as never)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+  expect(() => waybill.work(task('mail.send', { run: () => 1 }) as never)).toThrow("'tasks' must be a list of tasks");
+});
