@@ -1,6 +1,6 @@
 import { type InsertAnswer, type InsertGroup, type MoveAnswer, type MoveRequest, storedBy } from '@waybill/core';
 import type { Base } from './base.ts';
-import { equals } from './conditions.ts';
+import { all, equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { readGroup } from './group-view.ts';
 import { inserted, refusal } from './insert-group.ts';
@@ -47,15 +47,16 @@ interface Opened {
 /** Answers those of the jobs that went in, by their place; `lost` when the workflow was not in the expected state. */
 async function moveTogether(
   base: Base,
-  { tenant, id, from, to, now }: MoveRequest,
+  { tenant, id, from, to, total, now }: MoveRequest,
   { groups, segments, facts, factMarks }: Opened,
 ): Promise<Map<number, InsertAnswer> | 'lost' | 'outdated'> {
   const key = workflowKey(tenant, id);
   const { retention } = base.settings;
   const counts = facts.writes(base, factMarks);
+  const isAsRead = total === undefined ? equals('st', from) : all(equals('st', from), equals('to', total));
   for (let round = 0; round < MOST_TRIES; round++) {
     const item = await base.db.get(key);
-    if (item?.['st'] !== from) return 'lost';
+    if (item?.['st'] !== from || (total !== undefined && item['to'] !== total)) return 'lost';
     // Each on its own: one that is there already must not keep the others out.
     const plans = new Map<number, GroupPlan>();
     for (const [index, group] of groups.entries()) {
@@ -71,7 +72,7 @@ async function moveTogether(
     );
     const writes = [...plans.values()].flatMap((plan) => plan.writes);
     segments.assertFresh();
-    const isIn = await base.db.transact([{ update: key, change, if: equals('st', from) }, ...writes, ...counts]);
+    const isIn = await base.db.transact([{ update: key, change, if: isAsRead }, ...writes, ...counts]);
     const standing = isIn || counts.length === 0 ? null : await facts.standing(base, factMarks);
     if (isIn || standing === 'told') {
       const made = new Map<number, InsertAnswer>();

@@ -22,13 +22,15 @@ export interface MoveRequest {
   id: string;
   from: WorkflowState;
   to: WorkflowState;
+  /** It must still have so many nodes: one may have joined since the caller saw that all have finished. */
+  total?: number;
   now: number;
   /** Inserted with the move, or not at all. */
   jobs: readonly NewJob[];
   told?: Told;
 }
 
-/** The jobs that were stored: one that is there already keeps no other out. `lost`: the workflow is not in `from`. */
+/** The jobs that were stored: one that is there already keeps no other out. `lost`: it is not as expected. */
 export type MoveAnswer = ({ status: 'moved' } & Stored) | { status: 'lost' };
 
 /**

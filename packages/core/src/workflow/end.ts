@@ -22,7 +22,8 @@ export interface AdvanceParts {
 
 /**
  * Ends a workflow that has no unfinished node. The last node to finish always finds that out: it looks after its own
- * end was written. The compare-and-set of the state lets one of several lookers end it, with its callbacks.
+ * end was written. The compare-and-set of the state lets one of several lookers end it, with its callbacks. Nodes that
+ * joined after the record was read keep it open: they were not looked at, and the last of them looks again.
  */
 export async function endOf({ store, writer, make }: AdvanceParts, record: WorkflowRecord): Promise<void> {
   const { tenant, id } = record;
@@ -33,7 +34,7 @@ export async function endOf({ store, writer, make }: AdvanceParts, record: Workf
   const now = store.clock.now();
   const told =
     to === 'completed' ? workflowCompleted(record, now) : workflowFailed(record, await failedNode(store, record), now);
-  await writer.move({ tenant, id, from: 'running', to, now, jobs, told });
+  await writer.move({ tenant, id, from: 'running', to, total: record.total, now, jobs, told });
 }
 
 /** One that failed by itself, or else one that was cancelled. */

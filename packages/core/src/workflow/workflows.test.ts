@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../job/outcome.ts';
+import { memoryStore } from '../store/memory/memory-store.ts';
+import { TestClock } from '../testing/test-clock.ts';
 import { testEngine } from '../testing/test-engine.ts';
 import type { Lease } from '../waybill.ts';
 
@@ -238,6 +240,63 @@ test('guarantee 8: a waiting node cannot be started by hand', async () => {
   const { items } = await made.waybill.workflows.nodes(id, { limit: 10 });
   const waiting = items.find(({ state }) => state === 'pending');
   await expect(made.waybill.jobs.activate(waiting!.id)).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('A18: a root that its producer holds back is activated by hand, and its children follow', async () => {
+  const made = testEngine();
+  const held = { id: 'a', ...step('a'), options: { pending: true } };
+  const { id } = await made.waybill.workflows.create({ nodes: [held, { id: 'b', ...step('b'), depends_on: ['a'] }] });
+  expect(await claimAll(made)).toEqual(new Map());
+  // Repairing a workflow starts nothing that was never started.
+  await made.waybill.workflows.resume(id);
+  expect(await claimAll(made)).toEqual(new Map());
+  const { items } = await made.waybill.workflows.nodes(id, { limit: 10 });
+  const [a, b] = ['a', 'b'].map((name) => items.find(({ node }) => node === name)!.id);
+  await expect(made.waybill.jobs.activate(b!)).rejects.toMatchObject({ code: 'conflict' });
+  expect(await made.waybill.jobs.activate(a!)).toMatchObject({ state: 'available' });
+  await settle(made, (await claimAll(made)).get('a'), done('A'));
+  const second = await claimAll(made);
+  expect(second.get('b')!.parentResults).toEqual(['A']);
+  await settle(made, second.get('b'), done('B'));
+  await settleDown(made);
+  expect(await made.waybill.workflows.get(id)).toMatchObject({ state: 'completed', completed: 2 });
+});
+
+test('A18: a root that waited for its time and was stopped starts when its workflow is resumed', async () => {
+  const made = testEngine();
+  const later = { id: 'b', ...step('b'), options: { scheduled_at: '+PT1H' } };
+  const request = { nodes: [{ id: 'a', ...step('a') }, later], failure_policy: 'stop' };
+  const { id } = await made.waybill.workflows.create(request);
+  await settle(made, (await claimAll(made)).get('a'), failed);
+  await settleDown(made);
+  expect(await made.waybill.workflows.get(id)).toMatchObject({ state: 'failed', failed: 1, cancelled: 1 });
+  await made.waybill.workflows.resume(id);
+  expect([...(await claimAll(made)).keys()].sort()).toEqual(['a', 'b']);
+});
+
+// fault: a node joins between the last look at the nodes and the end of the workflow
+test('A3: a workflow that nodes join while it is being ended goes on until they have finished', async () => {
+  const clock = new TestClock();
+  const model = memoryStore({ clock });
+  let join: (() => Promise<unknown>) | undefined;
+  const hasUnfinished: typeof model.workflows.hasUnfinished = async (...args) => {
+    const answer = await model.workflows.hasUnfinished(...args);
+    const joining = join;
+    if (!answer) join = undefined;
+    if (!answer) await joining?.();
+    return answer;
+  };
+  const made = testEngine({ clock, on: { ...model, workflows: { ...model.workflows, hasUnfinished } } });
+  const request = { type: 'batch', jobs: [step('a')], callbacks: { on_success: step('yes') } };
+  const { id } = await made.waybill.workflows.create(request);
+  join = () => made.waybill.workflows.addNodes(id, [{ id: 'b', ...step('b'), depends_on: ['0'] }]);
+  await settle(made, (await claimAll(made)).get('a'), done('A'));
+  expect(await made.waybill.workflows.get(id)).toMatchObject({ state: 'running', total: 2 });
+  const second = await claimAll(made);
+  expect([...second.keys()]).toEqual(['b']);
+  await settle(made, second.get('b'), done('B'));
+  expect([...(await claimAll(made)).keys()]).toEqual(['yes']);
+  expect(await made.waybill.workflows.get(id)).toMatchObject({ state: 'completed', completed: 2 });
 });
 
 test('nodes tell what they wait for, by name', async () => {

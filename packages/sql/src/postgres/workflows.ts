@@ -90,12 +90,16 @@ async function hasUnfinished({ link, sql }: Base, tenant: string, id: string): P
   return row![0];
 }
 
-async function move(base: Base, { tenant, id, from, to, now, jobs, told }: MoveRequest): Promise<MoveAnswer> {
+async function move(
+  base: Base,
+  { tenant, id, from, to, total, now, jobs, told }: MoveRequest,
+): Promise<MoveAnswer> {
   const { bell, knownQueues, link, sql } = base;
   const tell = teller(base);
   const made = await despiteRivals(() =>
     link.transaction(async (tx) => {
-      const moved = await tx.query(sql['workflow-move'], [tenant, id, from, to, to === 'running' ? null : now]);
+      const finishedAt = to === 'running' ? null : now;
+      const moved = await tx.query(sql['workflow-move'], [tenant, id, from, to, finishedAt, total ?? null]);
       if (moved.length === 0) return null;
       if (told) await tell(tx, [told]);
       const answers: InsertAnswer[] = [];

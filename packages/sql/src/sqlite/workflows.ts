@@ -54,9 +54,9 @@ export function hasUnfinished({ sql }: Session, { tenant, id }: Input<'hasUnfini
 }
 
 export function moveWorkflow(session: Session, { request, groups, at }: Input<'moveWorkflow'>): Output<'moveWorkflow'> {
-  const { tenant, id, from, to, now, told } = request;
+  const { tenant, id, from, to, total = null, now, told } = request;
   const finishedAt = to === 'running' ? null : now;
-  if (session.sql['workflow-move'].run(tenant, id, from, to, finishedAt).changes === 0) return null;
+  if (session.sql['workflow-move'].run(tenant, id, from, to, finishedAt, total).changes === 0) return null;
   if (told) session.tell(told);
   // Each on its own: one that is there already must not keep the others out.
   return groups.map((group) => insertGroup(session, group, at, now));

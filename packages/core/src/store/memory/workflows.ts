@@ -42,9 +42,9 @@ export const parentsOf = (state: MemoryState, { tenant, ids }: Family): ParentRe
 export const hasUnfinished = (state: MemoryState, tenant: string, id: string): boolean =>
   state.rows().some((job) => job.tenant === tenant && job.workflowId === id && !isFinished(job.state));
 
-export function move(state: MemoryState, { tenant, id, from, to, now, jobs, told }: MoveRequest): MoveAnswer {
+export function move(state: MemoryState, { tenant, id, from, to, total, now, jobs, told }: MoveRequest): MoveAnswer {
   const workflow = state.workflows.get(keyOf(tenant, id));
-  if (workflow?.state !== from) return { status: 'lost' };
+  if (workflow?.state !== from || (total !== undefined && workflow.total !== total)) return { status: 'lost' };
   state.workflows.set(keyOf(tenant, id), { ...workflow, state: to, finishedAt: to === 'running' ? null : now });
   if (told) state.tellOf(told);
   // Each on its own: one that is there already must not keep the others out.

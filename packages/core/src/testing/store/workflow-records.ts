@@ -105,6 +105,52 @@ export function testWorkflowRecords(open: OpenBench): void {
       expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ state: 'running', finishedAt: null });
     });
 
+    // fault: a node joins after the server that ends the workflow has looked
+    it('A3: a workflow that nodes have joined meanwhile does not end', async () => {
+      const bench = await open();
+      const node = await plant(bench, { a: [] });
+      await complete(bench, node('a'));
+      const end = (total: number) => {
+        const { now } = bench;
+        return bench.store.workflows.move({
+          tenant: '',
+          id: 'flow',
+          from: 'running',
+          to: 'completed',
+          total,
+          now,
+          jobs: [],
+        });
+      };
+      const jobs = [bench.make({ workflowId: 'flow', node: 'b' })];
+      await bench.store.insert([{ jobs, workflow: { join: 'flow' } }]);
+      expect(await end(1)).toEqual(LOST);
+      expect(await bench.store.workflows.get('', 'flow')).toMatchObject({
+        state: 'running',
+        total: 2,
+        finishedAt: null,
+      });
+      expect(await end(2)).toMatchObject({ status: 'moved' });
+    });
+
+    // fault: twenty servers end workflows that a node is joining
+    it('A3: a node that could join finds its workflow running', async () => {
+      const bench = await open();
+      const ids = Array.from({ length: 20 }, (_, i) => `f${i}`);
+      const group = (id: string) => ({ jobs: [bench.make({ workflowId: id, node: 'a' })] });
+      await bench.store.insert(ids.map((id) => ({ ...group(id), workflow: { create: aWorkflow({ id, total: 1 }) } })));
+      const end = { tenant: '', from: 'running', to: 'completed', total: 1, now: bench.now, jobs: [] } as const;
+      const races = ids.map(async (id) => {
+        const jobs = [bench.make({ workflowId: id, node: 'b' })];
+        const [[joined], ended] = await Promise.all([
+          bench.store.insert([{ jobs, workflow: { join: id } }]),
+          bench.store.workflows.move({ ...end, id }),
+        ]);
+        return [joined!.status, ended.status];
+      });
+      for (const [joined, ended] of await Promise.all(races)) expect(joined === 'inserted').toBe(ended === 'lost');
+    });
+
     // fault: ten servers act at once
     it('guarantee 8: of ten servers that end a workflow, one does, with its callbacks', async () => {
       const bench = await open();
