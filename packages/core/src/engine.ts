@@ -32,6 +32,7 @@ import type { CronRecord } from './store/crons.ts';
 import { pollTransport } from './transport/poll/poll-transport.ts';
 import { Reminders } from './transport/reminders.ts';
 import type { Waybill } from './waybill.ts';
+import { waitsForParents } from './workflow/advance.ts';
 import { Advancer } from './workflow/advancer.ts';
 import { Steps } from './workflow/steps.ts';
 import { workflows } from './workflow/workflows.ts';
@@ -142,7 +143,7 @@ export function engine(options: EngineOptions): Waybill {
         ),
       activate: async (id, { tenant = '' } = {}) => {
         const job = await writer.mustRead({ tenant, id });
-        if (job.workflowId !== null)
+        if (await waitsForParents(store, job))
           throw wrongState(job, 'a workflow starts its nodes when their parents have completed');
         return writer.change({ tenant, id }, { do: 'activate' }, (found) =>
           wrongState(found, 'only a pending job can be activated'),

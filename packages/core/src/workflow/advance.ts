@@ -39,6 +39,16 @@ async function readRecords(store: Store, tenant: string, jobs: readonly Job[]): 
 const isRunning = (records: Map<string, WorkflowRecord>, job: Job): boolean =>
   job.workflowId !== null && records.get(job.workflowId)?.state === 'running';
 
+/** Whether it is for the workflow to start this job. A node without parents that is pending is its producer's to start. */
+export async function waitsForParents(store: Store, { tenant, id, workflowId }: Job): Promise<boolean> {
+  if (workflowId === null) return false;
+  const [parents] = await store.workflows.parents({ tenant, ids: [id] });
+  return parents!.length > 0;
+}
+
+/** Born pending, and nothing has happened to it since: being looked at leaves no event. */
+const isHeld = ({ version }: Job): boolean => version === 1;
+
 /** Children whose parents have all completed. */
 async function dispatches(
   store: Store,
@@ -51,7 +61,7 @@ async function dispatches(
   const families =
     joined.length === 0 ? [] : await store.workflows.parents({ tenant, ids: joined.map(({ id }) => id) });
   const parents = families.flat();
-  const alone = joined.filter((_, index) => families[index]!.length === 0);
+  const alone = joined.filter((job, index) => families[index]!.length === 0 && !isHeld(job));
   const ids = [...new Set([...completed, ...parents.filter(({ state }) => state === 'completed').map(({ id }) => id)])];
   const met = ids.length === 0 ? [] : await store.workflows.meet({ tenant, ids });
   return changesOf(store, [...alone, ...met], { do: 'activate' });
