@@ -26,6 +26,8 @@ export const onlyIfNew = (writes: readonly Write[]): Write[] =>
 /** Who belongs to a workflow; the rows say whether they have finished. */
 export function nodeWrites({ jobs }: InsertGroup): Write[] {
   return jobs.flatMap(({ job }) =>
-    job.workflowId === null ? [] : [{ put: { ...nodeKey(job.tenant, job.workflowId, job.id), j: job.id } }],
+    job.workflowId === null
+      ? []
+      : [{ put: present({ ...nodeKey(job.tenant, job.workflowId, job.id), j: job.id, nd: job.node }) }],
   );
 }

@@ -67,7 +67,12 @@ async function ownRows(base: Base, { marks }: MarkedGroup, { rows }: GroupView):
 }
 
 export async function refusal(base: Base, group: MarkedGroup, view: GroupView): Promise<InsertAnswer | null> {
-  return (await existing(base, group, view)) ?? (await conflicting(base, group, view)) ?? closed(group, view);
+  return (
+    (await existing(base, group, view)) ??
+    (await conflicting(base, group, view)) ??
+    named(group, view) ??
+    closed(group, view)
+  );
 }
 
 /** First of all: whoever repeats a call shall learn that it was done, whatever has become of keys meanwhile. */
@@ -107,6 +112,18 @@ async function conflicting(base: Base, { jobs }: MarkedGroup, view: GroupView): 
     owners.set(unique.key, job);
   }
   return null;
+}
+
+function named({ jobs, workflow }: MarkedGroup, { takenNames }: GroupView): InsertAnswer | null {
+  if (!workflow) return null;
+  const seen = new Set<string>();
+  const index = jobs.findIndex(({ job: { node } }) => {
+    if (node === null) return false;
+    const isTwin = seen.has(node) || takenNames.has(node);
+    seen.add(node);
+    return isTwin;
+  });
+  return index < 0 ? null : { status: 'named', index };
 }
 
 /** Last of all, so that a repetition is told from a newcomer also after the workflow has ended. */

@@ -1,4 +1,4 @@
-import type { InsertGroup, Job, LogEvent } from '@waybill/core';
+import type { InsertGroup, Job, LogEvent, NewJob } from '@waybill/core';
 import type { Base } from './base.ts';
 import { limitLine } from './locks.ts';
 import type { OpenSegments } from './log-writer.ts';
@@ -40,14 +40,22 @@ export async function openLog(base: Base, groups: readonly InsertGroup[], facts:
   return { marked, segments, loseAll, factMarks, loseFacts };
 }
 
-export function linesOf({ jobs }: InsertGroup): string[] {
-  return jobs.flatMap(({ job, unique }) => [
+/** What a group must have to itself among the calls of this process; others may use other lines at the same time. */
+export function linesOf({ jobs, workflow }: InsertGroup): string[] {
+  const joined = workflow && 'join' in workflow ? [workflowLine(jobs[0]?.job.tenant ?? '', workflow.join)] : [];
+  return [...joined, ...jobs.flatMap(linesOfJob)];
+}
+
+export const workflowLine = (tenant: string, id: string): string => `workflow ${tenant} ${id}`;
+
+function linesOfJob({ job, unique }: NewJob): string[] {
+  return [
     `job ${job.tenant} ${job.id}`,
     ...(job.idempotencyKey === null ? [] : [`key ${job.tenant} ${job.idempotencyKey}`]),
     ...(job.limitKey === null ? [] : [limitLine(job.tenant, job.limitKey)]),
     ...(unique ? [`unique ${job.tenant} ${unique.key}`] : []),
     ...limitOfOwner(unique?.replace?.job),
-  ]);
+  ];
 }
 
 const limitOfOwner = (owner: Job | undefined): string[] =>

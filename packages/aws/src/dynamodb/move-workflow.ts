@@ -7,7 +7,7 @@ import { inserted, refusal } from './insert-group.ts';
 import { type GroupPlan, planGroup } from './insert-plan.ts';
 import { workflowKey } from './keys.ts';
 import type { OpenSegments } from './log-writer.ts';
-import { linesOf, type MarkedGroup, openLog } from './marked-group.ts';
+import { linesOf, type MarkedGroup, openLog, workflowLine } from './marked-group.ts';
 import { writeSides } from './row-writes.ts';
 import { secondsOf } from './rows.ts';
 import { Facts, lineOf } from './subjects.ts';
@@ -16,7 +16,7 @@ import { Facts, lineOf } from './subjects.ts';
 export function moveWorkflow(base: Base, request: MoveRequest): Promise<MoveAnswer> {
   const { tenant, id, jobs, told } = request;
   const groups = jobs.map((job) => ({ jobs: [job] }));
-  const lines = [`workflow ${tenant} ${id}`, ...groups.flatMap(linesOf), ...(told ? [lineOf(told)] : [])];
+  const lines = [workflowLine(tenant, id), ...groups.flatMap(linesOf), ...(told ? [lineOf(told)] : [])];
   return base.locks.run(lines, () => moveInLine(base, request, groups));
 }
 

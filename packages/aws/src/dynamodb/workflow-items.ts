@@ -1,11 +1,11 @@
 import type { InsertGroup, JsonObject, WorkflowRecord, WorkflowState } from '@waybill/core';
-import { equals } from './conditions.ts';
-import { tenantOf } from './group-view.ts';
+import { all, equals } from './conditions.ts';
+import { type GroupView, tenantOf } from './group-view.ts';
 import { type Item, number, present, text } from './items.ts';
 import { partsOfKey, workflowKey } from './keys.ts';
 import type { Write } from './writes.ts';
 
-export function workflowItem(record: WorkflowRecord): Item {
+export function itemOfWorkflow(record: WorkflowRecord): Item {
   return present({
     ...workflowKey(record.tenant, record.id),
     ty: record.type,
@@ -35,11 +35,12 @@ export function workflowOf(item: Item): WorkflowRecord {
   };
 }
 
-/** Makes the workflow of a group, or counts further nodes of one that still runs. */
-export function enterWorkflow(group: InsertGroup): Write[] {
+/** Makes the workflow of a group, or counts further nodes of one that still runs and that no other has joined meanwhile. */
+export function enterWorkflow(group: InsertGroup, { workflowItem }: GroupView): Write[] {
   const { workflow, jobs } = group;
   if (!workflow) return [];
-  if ('create' in workflow) return [{ put: workflowItem(workflow.create) }];
+  if ('create' in workflow) return [{ put: itemOfWorkflow(workflow.create) }];
   const update = workflowKey(tenantOf(group), workflow.join);
-  return [{ update, change: { add: { to: jobs.length } }, if: equals('st', 'running') }];
+  const isAsRead = all(equals('st', 'running'), equals('to', workflowItem?.['to'] ?? null));
+  return [{ update, change: { add: { to: jobs.length } }, if: isAsRead }];
 }

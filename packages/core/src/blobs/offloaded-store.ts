@@ -205,7 +205,7 @@ export class OffloadedStore implements Store {
   }
 
   async #openInserted(answer: InsertAnswer, made: readonly NewJob[]): Promise<InsertAnswer> {
-    if (answer.status === 'closed') return answer;
+    if (answer.status === 'closed' || answer.status === 'named') return answer;
     if (answer.status !== 'inserted') return { ...answer, job: await this.payloads.open(answer.job) };
     return { ...answer, ...this.#withOwn(answer, made) };
   }

@@ -97,7 +97,8 @@ export class Enqueuer {
           open.forEach((candidate, index) => {
             candidate.stored = answer.jobs[index]!;
           });
-        else if (answer.status === 'closed') throw new WaybillError('internal', 'A plain insert joined a workflow.');
+        else if (answer.status === 'closed' || answer.status === 'named')
+          throw new WaybillError('internal', 'A plain insert joined a workflow.');
         else if (open[answer.index]!.isOurs(answer.job))
           for (const candidate of open) candidate.stored = candidate.born.job;
         else if (answer.status === 'taken') {

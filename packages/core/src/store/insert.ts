@@ -43,7 +43,7 @@ export interface InsertGroup {
   jobs: readonly NewJob[];
   /** In the order in which a child shall see its parents' results. */
   edges?: readonly Edge[];
-  /** The workflow that these jobs make up, or a running one that they join. */
+  /** The workflow that these jobs make up, or a running one that they join. No two of its nodes have the same name. */
   workflow?: { create: WorkflowRecord } | { join: string };
 }
 
@@ -55,7 +55,7 @@ export interface Stored {
   admitted: Job[];
 }
 
-/** Of several conflicts the one of the lowest index is answered, and `exists` before the others. */
+/** Of several conflicts the one of the lowest index is answered; `exists` before the others, `named` and `closed` last. */
 export type InsertAnswer =
   /** In the order given. */
   | ({ status: 'inserted' } & Stored)
@@ -65,6 +65,8 @@ export type InsertAnswer =
   | { status: 'repeated'; index: number; job: Job }
   /** The unique key belongs to this job, or to this version of it. Nothing of the group was stored. */
   | { status: 'taken'; index: number; job: Job }
+  /** The workflow that these jobs belong to has a node of this name already. Nothing of the group was stored. */
+  | { status: 'named'; index: number }
   /** The workflow to join is not running. Nothing of the group was stored. */
   | { status: 'closed' };
 

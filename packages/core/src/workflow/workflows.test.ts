@@ -212,6 +212,39 @@ test('nodes join a running workflow, also behind nodes that have finished', asyn
   });
 });
 
+describe('A4: nodes that are added again', () => {
+  const added = [
+    { id: 'b', ...step('b'), depends_on: ['a'] },
+    { id: 'c', ...step('c'), options: { queue: 'other', tags: ['x'] }, depends_on: ['b', 'a'] },
+  ];
+
+  // fault: the same call is made ten times at once, and again later
+  test('are there once, and every call has the same answer', async () => {
+    const made = testEngine();
+    const { workflows } = made.waybill;
+    const { id } = await workflows.create({ nodes: [{ id: 'a', ...step('a') }] });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => workflows.addNodes(id, added)));
+    expect(new Set(answers.map(({ total }) => total))).toEqual(new Set([3]));
+    expect((await workflows.nodes(id, { limit: 20 })).items.map(({ node }) => node).sort()).toEqual(['a', 'b', 'c']);
+    await workflows.cancel(id);
+    expect(await workflows.addNodes(id, added)).toMatchObject({ state: 'cancelled', total: 3 });
+  });
+
+  test.each<[string, (typeof added)[number][]]>([
+    ['other arguments', [{ ...added[0]!, args: ['z'] }]],
+    ['other parents', [{ ...added[0]!, depends_on: [] }]],
+    ['parents in another order', [{ ...added[1]!, depends_on: ['a', 'b'] }]],
+    ['another queue', [{ ...added[1]!, options: { queue: 'default', tags: ['x'] } }]],
+    ['a new one beside them', [...added, { id: 'd', ...step('d'), depends_on: [] }]],
+  ])('are refused when they are not the same: %s', async (_, nodes) => {
+    const { waybill } = testEngine();
+    const { id } = await waybill.workflows.create({ nodes: [{ id: 'a', ...step('a') }] });
+    await waybill.workflows.addNodes(id, added);
+    await expect(waybill.workflows.addNodes(id, nodes)).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(await waybill.workflows.get(id)).toMatchObject({ total: 3 });
+  });
+});
+
 test('a cancelled workflow starts nothing more, and its workers lose their leases', async () => {
   const made = testEngine();
   const { id } = await made.waybill.workflows.create({ type: 'chain', steps: ['a', 'b'].map(step) });

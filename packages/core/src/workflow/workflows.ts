@@ -1,22 +1,25 @@
-import { Fields } from '../check.ts';
 import { wrongState } from '../commit/row-change.ts';
 import type { Writer } from '../commit/writer.ts';
 import type { Enqueuer } from '../enqueue/enqueue.ts';
 import { checkPlain } from '../enqueue/envelope.ts';
-import { invalidField, WaybillError } from '../errors.ts';
+import { WaybillError } from '../errors.ts';
 import { workflowMoved, workflowStarted } from '../events/told.ts';
 import { newJobId } from '../job/id.ts';
 import type { Job, JobState } from '../job/job.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 import type { Edge, NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
 import type { Transaction } from '../store/transaction.ts';
 import type { WorkflowRecord, WorkflowState } from '../store/workflow-record.ts';
 import type { WorkflowInfo, WorkflowNode, Workflows } from '../waybill.ts';
+import { further, within } from './add-nodes.ts';
 import { plant } from './plant.ts';
-import { checkNodes, checkWorkflow, MAX_NODES } from './shape.ts';
+import { checkWorkflow } from './shape.ts';
 
 const SLICE = 500;
+
+/** Rounds in which others may keep adding the same nodes. */
+const MAX_ROUNDS = 20;
 
 const REPAIR = [
   ['discarded', 'replay'],
@@ -64,37 +67,38 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
       ...{ tenant, id, type: shape.type, name: shape.name, state: 'running', failurePolicy: shape.failurePolicy },
       ...{ callbacks: shape.callbacks as unknown as JsonObject, total: nodes.length, createdAt: now, finishedAt: null },
     };
-    await insert({ ...planted, jobs: withStart(record, planted.jobs), workflow: { create: record } }, transaction);
+    const group = { ...planted, jobs: withStart(record, planted.jobs), workflow: { create: record } };
+    if (!(await insert(group, transaction))) throw new WaybillError('internal', `Workflow ${id} is not new.`);
     return { ...record, completed: 0, failed: 0, cancelled: 0 };
   }
 
+  /** False when another call has added one of these nodes first. */
   async function insert(
     group: { jobs: NewJob[]; edges: Edge[]; workflow: { create: WorkflowRecord } | { join: string } },
     transaction?: Transaction,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const answer = await enqueuer.insert(group, transaction);
-    if (answer.status === 'inserted') return;
+    if (answer.status === 'inserted') return true;
     if (answer.status === 'closed') throw new WaybillError('conflict', 'Only a running workflow takes new nodes.');
+    if (answer.status === 'named') return false;
     const mine = group.jobs[answer.index]!.job;
-    if (mine.id === answer.job.id && mine.seq === answer.job.seq) return;
+    if (mine.id === answer.job.id && mine.seq === answer.job.seq) return true;
+    if (mine.workflowId === answer.job.workflowId && mine.node === answer.job.node) return false;
     throw new WaybillError('duplicate', `There is already a job ${answer.job.id}.`, {
       details: { existing_job_id: answer.job.id },
     });
   }
 
+  /** Looks again when another call was faster: it may have added other nodes of these names, or the very same. */
   async function addNodes(id: string, list: unknown, tenant: string): Promise<WorkflowInfo> {
-    const { total } = await mustGet(tenant, id);
-    const items = new Fields({ nodes: list as Json }).array('nodes', { max: MAX_NODES - total }) ?? [];
-    if (items.length === 0) throw invalidField('nodes', 'must have at least one item.');
-    const existing = await idsByNode(tenant, id);
-    const nodes = checkNodes(items, 'nodes', [...existing.keys()]);
-    const planted = plant(
-      nodes,
-      (node) => within(node.name, () => enqueuer.make(node.request, tenant, { id, node: node.name })),
-      existing,
-    );
-    await insert({ ...planted, workflow: { join: id } });
-    return infoOf(await mustGet(tenant, id));
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const { total } = await mustGet(tenant, id);
+      const existing = await idsByNode(tenant, id);
+      const planted = await further({ store, enqueuer }, { tenant, id, list, existing, total });
+      if (planted === null || (await insert({ ...planted, workflow: { join: id } })))
+        return infoOf(await mustGet(tenant, id));
+    }
+    throw new WaybillError('unavailable', `Others keep adding nodes of these names to workflow ${id}. Try again.`);
   }
 
   async function idsByNode(tenant: string, workflowId: string): Promise<Map<string, string>> {
@@ -182,16 +186,6 @@ export const workflowNotFound = (id: string): WaybillError =>
 /** Its start is told with the first job, so that a workflow without jobs is never told of. */
 function withStart(record: WorkflowRecord, [first, ...others]: readonly NewJob[]): NewJob[] {
   return first ? [{ ...first, events: [...first.events, workflowStarted(record, first.job)] }, ...others] : [];
-}
-
-/** Names the part of the workflow in the refusal of its field. */
-function within<T>(name: string, check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof WaybillError)) throw error;
-    throw new WaybillError(error.code, `${name}: ${error.message}`, { details: { ...error.details, node: name } });
-  }
 }
 
 /** Somebody else changed this one first; the others go on. */

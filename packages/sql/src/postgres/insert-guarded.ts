@@ -91,7 +91,8 @@ async function decide(desk: Desk, { jobs, workflow }: InsertGroup): Promise<Inse
   const tenant = jobs[0]?.job.tenant ?? '';
   const refusal = (await findClash(desk, jobs)) ?? findTaken(desk, jobs);
   if (refusal) return refusal;
-  if (workflow && !(await enterWorkflow(base, tx, tenant, workflow, jobs.length))) return { status: 'closed' };
+  const outside = workflow ? await enterWorkflow(base, tx, tenant, workflow, jobs) : null;
+  if (outside) return outside;
 
   const admitted = await replaceOwners(desk, jobs);
   for (const one of jobs) {

@@ -93,7 +93,10 @@ export const QUERY_NAMES = [
   'workflow-join',
   'workflow-list',
   'workflow-list-in-states',
+  'workflow-lock',
   'workflow-move',
+  'workflow-name-taken',
+  'workflow-names',
   'workflow-unfinished',
 ] as const;
 

@@ -90,10 +90,7 @@ async function hasUnfinished({ link, sql }: Base, tenant: string, id: string): P
   return row![0];
 }
 
-async function move(
-  base: Base,
-  { tenant, id, from, to, total, now, jobs, told }: MoveRequest,
-): Promise<MoveAnswer> {
+async function move(base: Base, { tenant, id, from, to, total, now, jobs, told }: MoveRequest): Promise<MoveAnswer> {
   const { bell, knownQueues, link, sql } = base;
   const tell = teller(base);
   const made = await despiteRivals(() =>

@@ -51,6 +51,8 @@ function store(session: Session, group: GroupMessage, at: number, now: number): 
     const key = row[AT.limitKey];
     if (key !== null) limits.set(key, withHolder(limits.get(key), row));
   }
+  const named = workflow ? rows.findIndex((row) => !takeName(session, row)) : -1;
+  if (named >= 0) return { status: 'named', index: named };
   // Last of all, so that a repetition is told from a newcomer also after the workflow has ended.
   if (workflow && !enterWorkflow(session, tenant, workflow, rows.length)) return { status: 'closed' };
   for (const [position, { parent, child }] of edges.entries()) {
@@ -112,6 +114,13 @@ function existing({ sql }: Session, rows: readonly Row[], from: number): InsertR
 function repeated({ sql }: Session, row: Row, index: number): InsertReply | null {
   const found = sql['job-by-idempotency-key'].get(row[AT.tenant], row[AT.idempotencyKey]);
   return found ? { status: 'repeated', index, row: found } : null;
+}
+
+/** False when another node of the workflow has the name of this one. */
+function takeName({ sql }: Session, row: Row): boolean {
+  const [workflowId, node] = [row[AT.workflowId], row[AT.node]];
+  if (workflowId === null || node === null) return true;
+  return sql['workflow-name'].run(row[AT.tenant], workflowId, node).changes !== 0;
 }
 
 /** Makes the workflow of a group, or counts further nodes of one; false when that one does not run. */

@@ -33,7 +33,7 @@ function uniqueMessage({ key, owner, replace }: UniqueClaim): UniqueMessage {
 
 /** What was inserted is what was sent, so it need not travel back. */
 export function insertAnswer(reply: InsertReply, { jobs }: InsertGroup): InsertAnswer {
-  if (reply.status === 'closed') return reply;
+  if (reply.status === 'closed' || reply.status === 'named') return reply;
   if (reply.status !== 'inserted') {
     const { status, index, row } = reply;
     return { status, index, job: fromRow(row) };

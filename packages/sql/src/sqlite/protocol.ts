@@ -69,6 +69,7 @@ export type InsertReply =
   /** Which of the rows got a slot, and rows of others that did. */
   | { status: 'inserted'; admitted: number[]; others: Row[] }
   | { status: 'exists' | 'repeated' | 'taken'; index: number; row: Row }
+  | { status: 'named'; index: number }
   | { status: 'closed' };
 
 export interface ChangeMessage {

@@ -26,7 +26,10 @@ function pruneJobs({ sql }: Session, dead: 0 | 1, before: number, limit: number)
 
 function pruneWorkflows({ sql }: Session, before: number, limit: number): number {
   const removed = sql['prune-workflows'].all<[tenant: string, id: string]>(before, limit);
-  for (const [tenant, id] of removed) sql['subject-forget'].run(tenant, 'workflow', id);
+  for (const [tenant, id] of removed) {
+    sql['subject-forget'].run(tenant, 'workflow', id);
+    sql['workflow-names-forget'].run(tenant, id);
+  }
   return removed.length;
 }
 

@@ -96,6 +96,8 @@ export const QUERY_NAMES = [
   'workflow-list',
   'workflow-list-in-state',
   'workflow-move',
+  'workflow-name',
+  'workflow-names-forget',
   'workflow-unfinished',
 ] as const;
 

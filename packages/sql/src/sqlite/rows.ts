@@ -80,6 +80,8 @@ export const AT = {
   holdsSlot: 28,
   idempotencyKey: 33,
   limitKey: 35,
+  workflowId: 36,
+  node: 37,
   spec: 38,
 } as const;
 

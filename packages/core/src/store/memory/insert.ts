@@ -9,7 +9,8 @@ export const insert = (state: MemoryState, groups: readonly InsertGroup[]): Inse
 
 export function insertGroup(state: MemoryState, group: InsertGroup): InsertAnswer {
   // Looked for before anything is written; that is all the atomicity a group needs here.
-  const refusal = findExisting(state, group) ?? findConflict(state, group) ?? findClosed(state, group);
+  const refusal =
+    findExisting(state, group) ?? findConflict(state, group) ?? findNamed(state, group) ?? findClosed(state, group);
   if (refusal) return refusal;
 
   const tenant = group.jobs[0]?.job.tenant ?? '';
@@ -87,6 +88,14 @@ const mayFollow = (state: MemoryState, owner: Job, { owner: expected, replace }:
   expected?.id === owner.id &&
   expected.version === owner.version &&
   (replace === undefined || judge(state, replace) === 'fits');
+
+function findNamed(state: MemoryState, { jobs, workflow }: InsertGroup): InsertAnswer | undefined {
+  if (!workflow) return undefined;
+  const nameOf = ({ tenant, workflowId, node }: Job) => JSON.stringify([tenant, workflowId, node]);
+  const names = new Set(state.rows().flatMap((job) => (job.node === null ? [] : [nameOf(job)])));
+  const index = jobs.findIndex(({ job }) => job.node !== null && names.size === names.add(nameOf(job)).size);
+  return index < 0 ? undefined : { status: 'named', index };
+}
 
 /** Last of all, so that a repetition is told from a newcomer also after the workflow has ended. */
 function findClosed(state: MemoryState, { jobs, workflow }: InsertGroup): InsertAnswer | undefined {

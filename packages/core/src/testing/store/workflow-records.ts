@@ -189,6 +189,48 @@ export function testWorkflowRecords(open: OpenBench): void {
       expect(idsOf(await bench.advance(node('a')))).toEqual([child.job.id]);
     });
 
+    // fault: a node of that name is there already, also after the workflow has ended
+    it('A4: no two nodes of a workflow have the same name', async () => {
+      const bench = await open();
+      await plant(bench, { a: [], b: [] });
+      const join = async (...names: string[]) => {
+        const jobs = names.map((node) => bench.make({ workflowId: 'flow', node }));
+        const [answer] = await bench.store.insert([{ jobs, workflow: { join: 'flow' } }]);
+        if (answer!.status !== 'inserted') for (const { job } of jobs) expect(await bench.find(job)).toBeNull();
+        return answer;
+      };
+      expect(await join('c', 'b')).toEqual({ status: 'named', index: 1 });
+      expect(await join('d', 'd')).toEqual({ status: 'named', index: 1 });
+      expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ total: 2 });
+      expect(await join('c', 'd')).toMatchObject({ status: 'inserted' });
+      await move(bench, 'running', 'failed');
+      expect(await join('e', 'c')).toEqual({ status: 'named', index: 1 });
+      expect(await join('e')).toEqual({ status: 'closed' });
+      const twins = ['a', 'a'].map((node) => bench.make({ workflowId: 'other', node }));
+      const create = aWorkflow({ id: 'other', total: 2 });
+      expect(await bench.store.insert([{ jobs: twins, workflow: { create } }])).toEqual([
+        { status: 'named', index: 1 },
+      ]);
+      const same = { jobs: twins.slice(1), workflow: { create: { ...create, total: 1 } } };
+      expect(await bench.store.insert([same])).toMatchObject([{ status: 'inserted' }]);
+      expect(await bench.store.workflows.get('', 'other')).toMatchObject({ total: 1 });
+    });
+
+    // fault: ten servers add the same nodes at once, few of them and many
+    it.each([1, 60])('A4: of ten servers that add the same %i nodes, one does', async (count) => {
+      const bench = await open();
+      await plant(bench, { a: [] });
+      const servers = Array.from({ length: count === 1 ? 10 : 3 }, () => {
+        const jobs = Array.from({ length: count }, (_, i) => bench.make({ workflowId: 'flow', node: `n${i}` }));
+        return bench.store.insert([{ jobs, workflow: { join: 'flow' } }]);
+      });
+      const answers = (await Promise.all(servers)).flat().map(({ status }) => status);
+      expect(answers.filter((status) => status === 'inserted')).toHaveLength(1);
+      expect(answers.filter((status) => status === 'named')).toHaveLength(servers.length - 1);
+      expect(await bench.store.workflows.get('', 'flow')).toMatchObject({ total: 1 + count });
+      expect(await bench.store.count({ tenant: '', workflowId: 'flow' }, { atMost: 1000 })).toBe(1 + count);
+    });
+
     it('nobody joins a workflow that has ended or never was', async () => {
       const bench = await open();
       await plant(bench, { a: [] });

@@ -1,4 +1,4 @@
--- Removes the workflows that ended first and whose nodes are gone, with the counters of their events.
+-- Removes the workflows that ended first and whose nodes are gone, with the names of these and the counters of their events.
 -- Parameters: 1 ended before, 2 limit.
 with gone as (
   delete from {schema}.workflows w where (w.tenant, w.id) in (
@@ -13,5 +13,8 @@ with gone as (
 counters as (
   delete from {schema}.subjects s using gone
   where s.tenant = gone.tenant and s.kind = 'workflow' and s.subject = gone.id
+),
+names as (
+  delete from {schema}.workflow_nodes n using gone where n.tenant = gone.tenant and n.workflow_id = gone.id
 )
 select 1 from gone

@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Fields } from '../check.ts';
+import type { Enqueuer } from '../enqueue/enqueue.ts';
+import { invalidField, WaybillError } from '../errors.ts';
+import type { Job } from '../job/job.ts';
+import type { Json } from '../json.ts';
+import type { Edge, NewJob } from '../store/insert.ts';
+import type { Store } from '../store/store.ts';
+import { plant } from './plant.ts';
+import { checkNodes, MAX_NODES, type NodeShape, readNode } from './shape.ts';
+
+/** Rows read at once. */
+const SLICE = 500;
+
+/** What a producer says of a job. The rest follows from it, or from what has become of the job. */
+const SAID = ['type', 'queue', 'priority', 'timeoutMs', 'visibilityMs', 'limitKey', 'spec'] as const;
+
+interface AddParts {
+  store: Store;
+  enqueuer: Enqueuer;
+}
+
+interface Addition {
+  tenant: string;
+  /** The workflow that nodes are added to. */
+  id: string;
+  list: unknown;
+  /** Its nodes so far, from their names to their ids. */
+  existing: ReadonlyMap<string, string>;
+  /** How many they are. */
+  total: number;
+}
+
+/** The rows and edges of further nodes; null: a call before this one has added the very same. */
+export async function further(
+  { store, enqueuer }: AddParts,
+  { tenant, id, list, existing, total }: Addition,
+): Promise<{ jobs: NewJob[]; edges: Edge[] } | null> {
+  const items = new Fields({ nodes: list as Json }).array('nodes', { max: MAX_NODES }) ?? [];
+  if (items.length === 0) throw invalidField('nodes', 'must have at least one item.');
+  const make = (node: NodeShape): NewJob =>
+    within(node.name, () => enqueuer.make(node.request, tenant, { id, node: node.name }));
+  const asked = items.map((item, index) => readNode(item, `nodes[${index}]`));
+  if (asked.every(({ name }) => existing.has(name)) && (await areSame(store, tenant, asked, make, existing)))
+    return null;
+  const room = MAX_NODES - total;
+  if (items.length > room) throw invalidField('nodes', `must have at most ${room} items.`, { max: room });
+  return plant(checkNodes(items, 'nodes', [...existing.keys()]), make, existing);
+}
+
+/** Whether these nodes are there as they are asked for: whoever repeats a call gets the answer of the first one. */
+async function areSame(
+  store: Store,
+  tenant: string,
+  asked: readonly NodeShape[],
+  make: (node: NodeShape) => NewJob,
+  existing: ReadonlyMap<string, string>,
+): Promise<boolean> {
+  for (let from = 0; from < asked.length; from += SLICE) {
+    const slice = asked.slice(from, from + SLICE);
+    const ids = slice.map(({ name }) => existing.get(name)!);
+    const jobs = await store.get(ids.map((id) => ({ tenant, id })));
+    const families = await store.workflows.parents({ tenant, ids });
+    const isSame = (node: NodeShape, index: number): boolean => {
+      const names = families[index]!.map((parent) => parent.node);
+      return isSaid(make(node).job, node.request.id, jobs[index]!) && isDeepStrictEqual(names, node.parents);
+    };
+    if (!slice.every(isSame)) return false;
+  }
+  return true;
+}
+
+const isSaid = (asked: Job, id: unknown, found: Job | null): boolean =>
+  found !== null &&
+  (id === undefined || id === found.id) &&
+  SAID.every((field) => isDeepStrictEqual(asked[field], found[field]));
+
+/** Names the part of the workflow in the refusal of its field. */
+export function within<T>(name: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof WaybillError)) throw error;
+    throw new WaybillError(error.code, `${name}: ${error.message}`, { details: { ...error.details, node: name } });
+  }
+}
