@@ -9,13 +9,15 @@ import type { Write } from './writes.ts';
 export function edgeWrites(group: InsertGroup, { completed }: GroupView): Write[] {
   const tenant = tenantOf(group);
   const seen = new Set<string>();
-  return (group.edges ?? []).flatMap(({ parent, child }, position): Write[] => {
+  return (group.edges ?? []).flatMap(({ parent, child, join }, position): Write[] => {
     const name = JSON.stringify([parent, child]);
     if (seen.has(name)) return [];
     seen.add(name);
     // A parent that has been advanced already will not be looked at again.
-    const own = present({ ...inKey(tenant, child, position, parent), p: parent, m: completed.has(parent) });
-    return [{ put: own }, { put: { ...outKey(tenant, parent, child), c: child, o: position } }];
+    const isMet = join === 'out_of_join' || completed.has(parent);
+    const [into, outOf] = [join === 'into_join', join === 'out_of_join'];
+    const own = present({ ...inKey(tenant, child, position, parent), p: parent, m: isMet, jn: outOf });
+    return [{ put: own }, { put: present({ ...outKey(tenant, parent, child), c: child, o: position, jn: into }) }];
   });
 }
 

@@ -64,22 +64,40 @@ export async function meet(base: Base, { tenant, ids }: Family): Promise<Job[]> 
       parent,
       child: item['c'] as string,
       place: item['o'] as number,
+      isJoin: 'jn' in item,
     })),
   );
   await inParallel(edges.flat(), ({ parent, child, place }) =>
     base.db.write({ update: inKey(tenant, child, place, parent), change: { set: { m: 1 } }, if: exists() }),
   );
-  const children = [...new Set(edges.flat().map(({ child }) => child))];
-  const pending = await pendingOf(base, tenant, children);
-  const isFree = await inParallel(pending, async ({ id }) =>
-    (await edgesInto(base, tenant, id)).every((item) => 'm' in item),
+  const namesOf = (isJoin: boolean) => edges.flat().flatMap((edge) => (edge.isJoin === isJoin ? [edge.child] : []));
+  const joins = await freeOf(base, tenant, [...new Set(namesOf(true))]);
+  const behind = await inParallel(joins, (join) => childrenOf(base, tenant, join));
+  const children = new Set([...namesOf(false), ...behind.flat().map((item) => item['c'] as string)]);
+  const pending = await pendingOf(base, tenant, [...children]);
+  const free = new Set(
+    await freeOf(
+      base,
+      tenant,
+      pending.map(({ id }) => id),
+    ),
   );
-  return pending.filter((_, index) => isFree[index]);
+  return pending.filter(({ id }) => free.has(id));
+}
+
+/** Those of these jobs and joins that wait for nothing more. */
+async function freeOf(base: Base, tenant: string, ids: readonly string[]): Promise<string[]> {
+  const isFree = await inParallel(ids, async (id) => (await edgesInto(base, tenant, id)).every((item) => 'm' in item));
+  return ids.filter((_, index) => isFree[index]);
 }
 
 export async function waiting(base: Base, { tenant, ids }: Family): Promise<Job[]> {
-  const edges = await inParallel(ids, (parent) => childrenOf(base, tenant, parent));
-  return pendingOf(base, tenant, [...new Set(edges.flat().map((item) => item['c'] as string))]);
+  const read = (parent: string) => childrenOf(base, tenant, parent);
+  const edges = (await inParallel(ids, read)).flat();
+  const joins = new Set(edges.flatMap((item) => ('jn' in item ? [item['c'] as string] : [])));
+  const behind = (await inParallel([...joins], read)).flat();
+  const children = [...edges, ...behind].map((item) => item['c'] as string).filter((id) => !joins.has(id));
+  return pendingOf(base, tenant, [...new Set(children)]);
 }
 
 async function pendingOf(base: Base, tenant: string, ids: readonly string[]): Promise<Job[]> {
@@ -92,14 +110,24 @@ async function pendingOf(base: Base, tenant: string, ids: readonly string[]): Pr
 
 /** A parent that is gone has nothing left to tell. */
 export async function parentsOf(base: Base, { tenant, ids }: Family): Promise<ParentResult[][]> {
-  const edges = await inParallel(ids, (child) => edgesInto(base, tenant, child));
+  const joins = new Map<string, Promise<Item[]>>();
+  const edges = await inParallel(ids, async (child) => {
+    const own = await edgesInto(base, tenant, child);
+    const join = own.find((item) => 'jn' in item)?.['p'] as string | undefined;
+    if (join === undefined) return own;
+    const before = joins.get(join) ?? edgesInto(base, tenant, join);
+    joins.set(join, before);
+    return before;
+  });
   const children = await readRows(
     base,
     ids.map((id) => jobKey(tenant, id)),
   );
-  const keys: Key[] = edges.flat().map((item) => jobKey(tenant, item['p'] as string));
+  // Children of one join share the edges into it.
+  const distinct = [...new Set(edges.flat())];
+  const keys: Key[] = distinct.map((item) => jobKey(tenant, item['p'] as string));
   const jobs = await toJobs(base, await readRows(base, keys));
-  const byEdge = new Map(edges.flat().map((edge, index) => [edge, jobs[index]]));
+  const byEdge = new Map(distinct.map((edge, index) => [edge, jobs[index]]));
   return edges.map((own, index) => {
     const parents = own.map((edge) => byEdge.get(edge)).filter((job) => job != null);
     return children[index] ? parents.map(({ id, node, state, result }) => ({ id, node, state, result })) : [];

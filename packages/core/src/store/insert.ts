@@ -26,10 +26,16 @@ export interface UniqueClaim {
   replace?: Change;
 }
 
-/** `child` may start only after `parent` has completed. Both are ids of jobs of the same tenant. */
+/**
+ * `child` may start only after `parent` has completed. Both are ids of jobs of the same tenant, or one of them names a join:
+ * not a job, but a point where edges meet, so that m jobs wait for n others by n + m edges. Whoever waits for a join waits
+ * for all its parents and for nothing else. Its id is made like that of a job.
+ */
 export interface Edge {
   parent: string;
   child: string;
+  /** `into_join`: the child is a join. `out_of_join`: the parent is one. */
+  join?: 'into_join' | 'out_of_join';
 }
 
 /**

@@ -50,12 +50,12 @@ export interface WorkflowStore {
   }): Promise<Page<WorkflowRecord>>;
   /**
    * Marks the edges from those of the given jobs that have completed, and answers their children that are still
-   * pending and have no unmet edge. Edges stay, so that a repetition finds the same children.
+   * pending and have no unmet edge, also behind joins. Edges stay, so that a repetition finds the same children.
    */
   meet(parents: Family): Promise<Job[]>;
-  /** The children of these jobs that are still pending. */
+  /** The children of these jobs that are still pending, also behind joins. */
   waiting(parents: Family): Promise<Job[]>;
-  /** For each of these jobs its parents, in the order in which its edges were given. */
+  /** For each of these jobs its parents, in the order in which its edges were given; behind a join those of the join. */
   parents(children: Family): Promise<ParentResult[][]>;
   /** Whether any job of the workflow has not finished. Cheap however many nodes there are. */
   hasUnfinished(tenant: string, id: string): Promise<boolean>;

@@ -12,6 +12,7 @@ import { testExtend } from './store/extend.ts';
 import { testGet } from './store/get.ts';
 import { testInsert } from './store/insert.ts';
 import { testInsertAndClaim } from './store/insert-and-claim.ts';
+import { testJoins } from './store/joins.ts';
 import { testKeep } from './store/keep.ts';
 import { testLimits } from './store/limits.ts';
 import { testList } from './store/list.ts';
@@ -53,6 +54,7 @@ const PARTS = [
   testLimits,
   testRates,
   testWorkflows,
+  testJoins,
   testWorkflowRecords,
   testCrons,
   testWorkers,

@@ -1,4 +1,5 @@
 import { evolve } from '../job/evolve.ts';
+import { newJobId } from '../job/id.ts';
 import type { Edge, NewJob } from '../store/insert.ts';
 import type { NodeShape } from './shape.ts';
 
@@ -20,9 +21,16 @@ export function plant(
       node.parents.some((parent) => outside.has(parent)),
     );
   });
-  const edges = made.flatMap(({ node, born }) =>
-    node.parents.map((parent) => ({ parent: ids.get(parent)!, child: born.job.id })),
-  );
+  const joins = new Map<readonly string[], string>();
+  const edges = made.flatMap(({ node, born: { job } }): Edge[] => {
+    const into = (child: string): Edge[] => node.parents.map((parent) => ({ parent: ids.get(parent)!, child }));
+    if (!node.isJoined) return into(job.id);
+    const known = joins.get(node.parents);
+    const join = known ?? newJobId(job.createdAt);
+    joins.set(node.parents, join);
+    const before = known === undefined ? into(join).map((edge): Edge => ({ ...edge, join: 'into_join' })) : [];
+    return [...before, { parent: join, child: job.id, join: 'out_of_join' }];
+  });
   return { jobs, edges };
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { aJob } from '../testing/factories.ts';
+import { plant } from './plant.ts';
 import { checkWorkflow } from './shape.ts';
 
 const job = { type: 'a.b', args: [] };
@@ -20,6 +22,53 @@ test('groups inside a chain fan out and in', () => {
     steps: [job, { type: 'group', jobs: [job, { type: 'chain', steps: [job, job] }] }, job],
   };
   expect(edges(request)).toEqual([['0'], ['1.0', '0'], ['1.1.0', '0'], ['1.1.1', '1.1.0'], ['2', '1.0', '1.1.1']]);
+});
+
+describe('A8: a group behind a group', () => {
+  const group = (count: number) => ({ type: 'group', jobs: Array(count).fill(job) });
+  const planted = (request: unknown) => {
+    const nodes = checkWorkflow(request).nodes;
+    const make = ({ name }: { name: string }) => ({ ...aJob({ workflowId: 'flow', node: name }) });
+    const { jobs, edges } = plant(nodes, make, new Map());
+    const names = new Map(jobs.map(({ job: made }) => [made.id, made.node]));
+    return edges.map(({ parent, child }) => [names.get(parent) ?? 'join', names.get(child) ?? 'join']);
+  };
+
+  test('waits for all of it by a join', () => {
+    expect(planted({ type: 'chain', steps: [group(2), group(3)] })).toEqual([
+      ...[
+        ['0.0', 'join'],
+        ['0.1', 'join'],
+      ],
+      ...['1.0', '1.1', '1.2'].map((name) => ['join', name]),
+    ]);
+  });
+
+  test('has n + m edges, however large both are, also one after the other and inside of others', () => {
+    expect(planted({ type: 'chain', steps: [group(1_500), group(1_500)] })).toHaveLength(3_000);
+    const inner = { type: 'chain', steps: [group(50), group(60), group(70)] };
+    expect(planted({ type: 'chain', steps: [job, { type: 'group', jobs: [inner, inner] }, group(10)] })).toHaveLength(
+      2 * (50 + 50 + 60 + 60 + 70) + 2 * 70 + 10,
+    );
+  });
+
+  test('needs no join where one of them has a single end or a single start', () => {
+    expect(planted({ type: 'chain', steps: [group(3), job, group(3)] }).flat()).not.toContain('join');
+  });
+});
+
+test('A8: the number of edges is bounded', () => {
+  const parents = Array.from({ length: 100 }, (_, n) => ({ id: `p${n}`, ...job }));
+  const children = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({ id: `c${n}`, depends_on: parents.map(({ id }) => id), ...job }));
+  expect(checkWorkflow({ nodes: [...parents, ...children(500)] }).nodes).toHaveLength(600);
+  expect(() => checkWorkflow({ nodes: [...parents, ...children(501)] })).toThrow(
+    expect.objectContaining({
+      code: 'invalid_request',
+      message: "'nodes' depend on each other 50100 times; at most 50000 times are allowed.",
+      details: { field: 'nodes', max: 50_000, edges: 50_100 },
+    }),
+  );
 });
 
 test('any graph', () => {

@@ -17,6 +17,8 @@ export interface NodeShape {
   name: string;
   request: JobRequest;
   parents: readonly string[];
+  /** Others wait for the same parents, by the very same list: one join serves them all. */
+  isJoined?: true;
 }
 
 export interface WorkflowShape {
@@ -28,6 +30,8 @@ export interface WorkflowShape {
 }
 
 export const MAX_NODES = 10_000;
+/** Of one request: more would keep the store busy for so long that others notice. */
+export const MAX_EDGES = 50_000;
 const MAX_NAME = 255;
 const MAX_PARENTS = 1_000;
 const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
@@ -40,6 +44,7 @@ export function checkWorkflow(request: unknown): WorkflowShape {
   const nodes = nodesOf(fields, type, '');
   if (nodes.length > MAX_NODES)
     throw invalidField(listName(type), `must have at most ${MAX_NODES} jobs.`, { max: MAX_NODES });
+  checkEdges(nodes, listName(type));
   return {
     type,
     name: fields.string('name', { max: MAX_NAME }) ?? null,
@@ -65,11 +70,18 @@ function chained(steps: readonly Json[], prefix: string): NodeShape[] {
   const nodes: NodeShape[] = [];
   let last: readonly string[] = [];
   for (const [index, step] of steps.entries()) {
-    const added = part(step, `${prefix}${index}`, last);
+    const added = joined(part(step, `${prefix}${index}`, last), last);
     nodes.push(...added);
     last = ends(added);
   }
   return nodes;
+}
+
+/** Where several nodes wait for several others, a join takes the place of n * m edges. */
+function joined(nodes: NodeShape[], parents: readonly string[]): NodeShape[] {
+  const count = nodes.filter((node) => node.parents === parents).length;
+  if (count * parents.length <= count + parents.length) return nodes;
+  return nodes.map((node) => (node.parents === parents ? { ...node, isJoined: true } : node));
 }
 
 /** A job, or a chain or group inside of a larger one; its first jobs wait for `parents`. */
@@ -83,8 +95,20 @@ function part(item: Json, name: string, parents: readonly string[]): NodeShape[]
 
 /** The nodes that no other node of these waits for. */
 function ends(nodes: readonly NodeShape[]): string[] {
-  const waitedFor = new Set(nodes.flatMap(({ parents }) => parents));
+  const waitedFor = new Set<string>();
+  // Lists that several nodes share are walked once.
+  for (const parents of new Set(nodes.map((node) => node.parents))) for (const name of parents) waitedFor.add(name);
   return nodes.map(({ name }) => name).filter((name) => !waitedFor.has(name));
+}
+
+function checkEdges(nodes: readonly NodeShape[], field: string): void {
+  const lists = new Set(nodes.filter(({ isJoined }) => isJoined).map(({ parents }) => parents));
+  const count = (sum: number, parents: readonly string[]): number => sum + parents.length;
+  const plain = nodes.reduce((sum, { isJoined, parents }) => sum + (isJoined ? 1 : parents.length), 0);
+  const edges = [...lists].reduce(count, plain);
+  if (edges <= MAX_EDGES) return;
+  const bound = { max: MAX_EDGES, edges };
+  throw invalidField(field, `depend on each other ${edges} times; at most ${MAX_EDGES} times are allowed.`, bound);
 }
 
 function callbacksOf(fields: Fields, type: WorkflowType): WorkflowShape['callbacks'] {
@@ -118,6 +142,7 @@ export function checkNodes(list: readonly Json[], field: string, existing: reado
     if (stranger !== undefined)
       throw invalidField(`${field}[${index}].depends_on`, `names '${stranger}', which is no node here.`);
   }
+  checkEdges(nodes, field);
   refuseCircles(nodes, field);
   return nodes;
 }
@@ -137,7 +162,11 @@ function refuseCircles(nodes: readonly NodeShape[], field: string): void {
   const open = new Map(nodes.map(({ name, parents }) => [name, parents.filter((parent) => here.has(parent)).length]));
   const children = new Map<string, string[]>();
   for (const { name, parents } of nodes) {
-    for (const parent of parents) children.set(parent, [...(children.get(parent) ?? []), name]);
+    for (const parent of parents) {
+      const known = children.get(parent);
+      if (known) known.push(name);
+      else children.set(parent, [name]);
+    }
   }
   const free = [...open].filter(([, count]) => count === 0).map(([name]) => name);
   for (let name = free.pop(); name !== undefined; name = free.pop()) {

@@ -1,4 +1,5 @@
 import type { Edge, InsertAnswer, InsertGroup, NewJob } from '@waybill/core';
+import { edgeKind } from '../edge-kinds.ts';
 import { workflowCells } from '../workflow-rows.ts';
 import { plainArray, textArray } from './arrays.ts';
 import type { Base } from './base.ts';
@@ -45,5 +46,6 @@ const placeOf = (names: readonly (string | null)[], nth: number): number =>
 export async function insertEdges({ sql }: Base, tx: Queryable, tenant: string, edges: readonly Edge[]): Promise<void> {
   if (edges.length === 0) return;
   const parents = plainArray(edges.map(({ parent }) => parent));
-  await tx.query(sql['edges-insert'], [tenant, parents, plainArray(edges.map(({ child }) => child))]);
+  const children = plainArray(edges.map(({ child }) => child));
+  await tx.query(sql['edges-insert'], [tenant, parents, children, plainArray(edges.map(edgeKind))]);
 }

@@ -1,3 +1,4 @@
+import { edgeKind } from '../edge-kinds.ts';
 import { workflowCells } from '../workflow-rows.ts';
 import { admit, isUnclaimed, noteLimit, type Shift } from './limits.ts';
 import type { GroupMessage, Input, InsertReply } from './protocol.ts';
@@ -55,8 +56,8 @@ function store(session: Session, group: GroupMessage, at: number, now: number): 
   if (named >= 0) return { status: 'named', index: named };
   // Last of all, so that a repetition is told from a newcomer also after the workflow has ended.
   if (workflow && !enterWorkflow(session, tenant, workflow, rows.length)) return { status: 'closed' };
-  for (const [position, { parent, child }] of edges.entries()) {
-    session.sql['insert-edge'].run(tenant, parent, child, position);
+  for (const [position, edge] of edges.entries()) {
+    session.sql['insert-edge'].run(tenant, edge.parent, edge.child, position, edgeKind(edge));
   }
   session.log(events, at);
   for (const [key, shift] of limits) {

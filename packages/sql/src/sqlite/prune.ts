@@ -1,4 +1,5 @@
 import type { PruneAnswer } from '@waybill/core';
+import { EDGE_KINDS } from '../edge-kinds.ts';
 import type { Input } from './protocol.ts';
 import { expiredBefore, pruneRecords } from './records.ts';
 import type { Session } from './session.ts';
@@ -18,10 +19,15 @@ function pruneJobs({ sql }: Session, dead: 0 | 1, before: number, limit: number)
   const removed = sql['prune-jobs'].all<[string, string, string | null, string | null]>(dead, before, limit);
   for (const [tenant, id, workflowId, uniqueKey] of removed) {
     sql['progress-forget'].run(tenant, id);
-    if (workflowId !== null) sql['forget-edges'].run(tenant, id);
+    if (workflowId !== null) forgetEdges(sql, tenant, id);
     if (uniqueKey !== null) sql['unique-forget'].run(tenant, uniqueKey, id);
   }
   return removed.length;
+}
+
+function forgetEdges(sql: Session['sql'], tenant: string, id: string): void {
+  for (const [parent, kind] of sql['forget-edges'].all<[string, number]>(tenant, id))
+    if (kind === EDGE_KINDS.out_of_join) sql['forget-join'].run(tenant, parent);
 }
 
 function pruneWorkflows({ sql }: Session, before: number, limit: number): number {

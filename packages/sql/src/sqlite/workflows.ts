@@ -28,25 +28,32 @@ export function meet(session: Session, { tenant, ids }: Input<'meet'>): Row[] {
   const { sql } = session;
   const completed = ids.filter((id) => sql['row-before'].get<[string, number]>(tenant, id)?.[0] === 'completed');
   for (const id of completed) sql['edges-meet'].run(tenant, id);
-  return eachOnce(completed.flatMap((id) => sql['children-free'].all(tenant, id)));
+  const joins = joinsOf(completed.flatMap((id) => sql['joins-free'].all<[string]>(tenant, id)));
+  return eachOnce([...completed, ...joins].flatMap((id) => sql['children-free'].all(tenant, id)));
 }
 
 export function waiting({ sql }: Session, { tenant, ids }: Input<'waiting'>): Row[] {
-  return eachOnce(ids.flatMap((id) => sql['children-waiting'].all(tenant, id)));
+  const joins = joinsOf(ids.flatMap((id) => sql['joins-behind'].all<[string]>(tenant, id)));
+  return eachOnce([...ids, ...joins].flatMap((id) => sql['children-waiting'].all(tenant, id)));
 }
+
+const joinsOf = (found: readonly [string][]): Set<string> => new Set(found.map(([id]) => id));
 
 const eachOnce = (rows: readonly Row[]): Row[] => [...new Map(rows.map((row) => [row[AT.id], row])).values()];
 
 /** A parent that was pruned has nothing left to tell. */
 export function parents({ sql }: Session, { tenant, ids }: Input<'parents'>): ParentResult[][] {
-  return ids.map((child) =>
-    sql.parents.all<[string, string | null, string, string | null]>(tenant, child).map(([id, node, state, result]) => ({
+  const read = (child: string) => sql.parents.all<[string, string | null, string, string | null]>(tenant, child);
+  return ids.map((child) => {
+    const own = read(child);
+    const join = own.length === 0 ? sql['join-before'].get<[string]>(tenant, child) : undefined;
+    return (join ? read(join[0]) : own).map(([id, node, state, result]) => ({
       id,
       node,
       state: state as JobState,
       result: result === null ? null : (JSON.parse(result) as Json),
-    })),
-  );
+    }));
+  });
 }
 
 export function hasUnfinished({ sql }: Session, { tenant, id }: Input<'hasUnfinished'>): boolean {

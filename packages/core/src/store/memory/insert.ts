@@ -19,7 +19,11 @@ export function insertGroup(state: MemoryState, group: InsertGroup): InsertAnswe
   for (const edge of group.edges ?? []) {
     if (state.edges.some((other) => isSame(other, { ...edge, tenant }))) continue;
     // A parent that has been advanced already will not be looked at again.
-    state.edges.push({ ...edge, tenant, met: state.get(tenant, edge.parent)?.state === 'completed' });
+    state.edges.push({
+      ...edge,
+      tenant,
+      met: edge.join === 'out_of_join' || state.get(tenant, edge.parent)?.state === 'completed',
+    });
   }
   if (group.workflow) enter(state, tenant, group.workflow, group.jobs.length);
   for (const { job } of group.jobs) {

@@ -9,7 +9,9 @@ export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
   const jobs = oldJobs.slice(0, request.limit);
   for (const { tenant, id } of jobs) state.forget(tenant, id);
   // An edge goes with its child only: a child whose parent failed must not start because that parent was forgotten.
-  state.edges = state.edges.filter((edge) => state.get(edge.tenant, edge.child) !== undefined);
+  const waits = state.edges.filter((edge) => state.get(edge.tenant, edge.child) !== undefined);
+  const joins = new Set(waits.filter(({ join }) => join === 'out_of_join').map((edge) => edge.parent));
+  state.edges = state.edges.filter((edge) => waits.includes(edge) || joins.has(edge.child));
 
   const records = pruneRecords(state, request.limit - jobs.length, state.clock.now());
 

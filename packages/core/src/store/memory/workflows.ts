@@ -23,17 +23,25 @@ export function meet(state: MemoryState, parents: Family): Job[] {
   const open = edgesFrom(state, parents).filter((edge) => state.get(tenant, edge.parent)?.state === 'completed');
   for (const edge of open) edge.met = true;
   const blocked = new Set(state.edges.filter((edge) => edge.tenant === tenant && !edge.met).map((edge) => edge.child));
-  return pendingChildren(state, open).filter((child) => !blocked.has(child.id));
+  const free = joinsBehind(open).filter((join) => !blocked.has(join));
+  const behind = edgesFrom(state, { tenant, ids: free });
+  return pendingChildren(state, [...open, ...behind]).filter((child) => !blocked.has(child.id));
 }
 
-export const waiting = (state: MemoryState, parents: Family): Job[] =>
-  pendingChildren(state, edgesFrom(state, parents));
+export function waiting(state: MemoryState, parents: Family): Job[] {
+  const edges = edgesFrom(state, parents);
+  const behind = edgesFrom(state, { tenant: parents.tenant, ids: joinsBehind(edges) });
+  return pendingChildren(state, [...edges, ...behind]);
+}
+
+const joinsBehind = (edges: readonly EdgeState[]): string[] =>
+  edges.filter(({ join }) => join === 'into_join').map(({ child }) => child);
 
 /** A parent that was pruned has nothing left to tell. */
 export const parentsOf = (state: MemoryState, { tenant, ids }: Family): ParentResult[][] =>
   ids.map((child) =>
-    state.edges
-      .filter((edge) => edge.tenant === tenant && edge.child === child)
+    edgesInto(state, tenant, child)
+      .flatMap((edge) => (edge.join === 'out_of_join' ? edgesInto(state, tenant, edge.parent) : [edge]))
       .map((edge) => state.get(tenant, edge.parent))
       .filter((parent) => parent !== undefined)
       .map((parent) => ({ id: parent.id, node: parent.node, state: parent.state, result: parent.result })),
@@ -51,6 +59,9 @@ export function move(state: MemoryState, { tenant, id, from, to, total, now, job
   const answers = jobs.map((job) => insertGroup(state, { jobs: [job] }));
   return { status: 'moved', ...storedBy(answers) };
 }
+
+const edgesInto = (state: MemoryState, tenant: string, child: string): EdgeState[] =>
+  state.edges.filter((edge) => edge.tenant === tenant && edge.child === child);
 
 function edgesFrom(state: MemoryState, { tenant, ids }: Family): EdgeState[] {
   const parents = new Set(ids);

@@ -12,3 +12,45 @@ select b.tenant, b.workflow_id, b.node
 from {schema}.workflows w join {schema}.job_bodies b on b.tenant = w.tenant and b.workflow_id = w.id
 where b.workflow_id is not null and b.node is not null
 on conflict do nothing;
+
+-- 0: between two jobs. 1: into a join, which is not a job but a point where edges meet. 2: out of one; such an edge counts as
+-- met, and its child waits until the edges into the join are.
+alter table {schema}.edges add column kind smallint not null default 0;
+
+-- Removes the jobs that ended before a time, dead letters by a time of their own; answers how many.
+create function {schema}.prune_v2(p_finished_before bigint, p_dead_before bigint, p_limit int) returns int
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+  of_tenant record;
+  removed int := 0;
+  joins uuid[];
+begin
+  for of_tenant in
+    select o.tenant, array_agg(o.id) as ids from (
+      select e.tenant, e.id from {schema}.job_ends e
+      where e.finished_at < greatest(p_finished_before, p_dead_before)
+        and e.finished_at < case when e.dead then p_dead_before else p_finished_before end
+      limit p_limit
+      for update skip locked
+    ) o
+    group by o.tenant
+  loop
+    delete from {schema}.job_ends where tenant = of_tenant.tenant and id = any (of_tenant.ids);
+    delete from {schema}.job_bodies where tenant = of_tenant.tenant and id = any (of_tenant.ids);
+    delete from {schema}.idempotency_keys where tenant = of_tenant.tenant and job_id = any (of_tenant.ids);
+    delete from {schema}.unique_keys where tenant = of_tenant.tenant and job_id = any (of_tenant.ids);
+    delete from {schema}.progress where tenant = of_tenant.tenant and id = any (of_tenant.ids);
+    with gone as (
+      delete from {schema}.edges where tenant = of_tenant.tenant and child = any (of_tenant.ids) returning parent, kind
+    )
+    select array_agg(distinct parent) into joins from gone where kind = 2;
+    -- The edges into a join go with the last of those who waited for it.
+    delete from {schema}.edges i where i.tenant = of_tenant.tenant and i.child = any (joins) and i.kind = 1
+      and not exists (select 1 from {schema}.edges o where o.tenant = i.tenant and o.parent = i.child);
+    removed := removed + cardinality(of_tenant.ids);
+  end loop;
+  return removed;
+end
+$$;
