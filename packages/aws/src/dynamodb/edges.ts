@@ -2,7 +2,7 @@ import type { InsertGroup } from '@waybill/core';
 import { absent } from './conditions.ts';
 import { type GroupView, tenantOf } from './group-view.ts';
 import { present } from './items.ts';
-import { inKey, nodeKey, outKey } from './keys.ts';
+import { inKey, joinKey, nodeKey, outKey } from './keys.ts';
 import type { Write } from './writes.ts';
 
 /** An edge is two items: one to find a parent's children by, one to find what a child waits for. */
@@ -25,11 +25,15 @@ export function edgeWrites(group: InsertGroup, { completed }: GroupView): Write[
 export const onlyIfNew = (writes: readonly Write[]): Write[] =>
   writes.map((write) => ({ ...write, if: absent() }) as Write);
 
-/** Who belongs to a workflow; the rows say whether they have finished. */
-export function nodeWrites({ jobs }: InsertGroup): Write[] {
-  return jobs.flatMap(({ job }) =>
+/** What belongs to a workflow: its nodes, whose rows say whether they have finished, and its joins. */
+export function nodeWrites({ jobs, edges = [] }: InsertGroup): Write[] {
+  const nodes = jobs.flatMap(({ job }) =>
     job.workflowId === null
       ? []
       : [{ put: present({ ...nodeKey(job.tenant, job.workflowId, job.id), j: job.id, nd: job.node }) }],
   );
+  const { tenant = '', workflowId = null } = jobs[0]?.job ?? {};
+  const joins = new Set(edges.flatMap(({ child, join }) => (join === 'into_join' ? [child] : [])));
+  if (workflowId === null || joins.size === 0) return nodes;
+  return [...nodes, ...[...joins].map((id) => ({ put: { ...joinKey(tenant, workflowId, id), j: id } }))];
 }

@@ -9,7 +9,7 @@ import { type Item, type Key, keyOf } from './items.ts';
  *                     IN#.., OUT#.. its edges as a child and as a parent
  *   T#tenant          Q#name        a queue          C#name   a cron
  *                     W#id          a workflow       H#id     a worker (a helping hand)
- *   W#tenant#id       N#job         a node of a workflow
+ *   W#tenant#id       N#job         a node of a workflow J#join   a join of one
  *   G#tenant#queue    G             who runs under the limit of a queue
  *   L#tenant#key      L, P#rank#job a limit, and the jobs that wait for it
  *   U#.., I#.., C#..  -             a unique key, an idempotency key, a claim
@@ -67,6 +67,11 @@ export const nodeKey = (tenant: string, workflow: string, job: string): Key => (
   sk: joined('N', job),
 });
 
+export const joinKey = (tenant: string, workflow: string, join: string): Key => ({
+  pk: nodesPk(tenant, workflow),
+  sk: joined('J', join),
+});
+
 export const gateKey = (tenant: string, queue: string): Key => ({ pk: joined('G', tenant, queue), sk: 'G' });
 
 export const limitPk = (tenant: string, key: string): string => joined('L', tenant, key);
@@ -109,6 +114,8 @@ export function confirmedBy({ pk, sk }: Key): number | null {
 export const listPartition = (tenant: string, queue: string, shard: number): string => sharded(shard, tenant, queue);
 export const readyPartition = (tenant: string, queue: string, shard: number): string => sharded(shard, tenant, queue);
 export const duePartition = (shard: number): string => `D${shard}`;
+/** Of the same index, for workflows whose nodes are to be removed: nobody waits for these. */
+export const prunePartition = (shard: number): string => `W${shard}`;
 
 /** The first shard has no number: most queues have no other, and every byte is in every index. */
 const sharded = (shard: number, tenant: string, queue: string): string =>

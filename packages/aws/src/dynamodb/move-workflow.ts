@@ -5,11 +5,10 @@ import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { readGroup } from './group-view.ts';
 import { inserted, refusal } from './insert-group.ts';
 import { type GroupPlan, planGroup } from './insert-plan.ts';
-import { workflowKey } from './keys.ts';
+import { prunePartition, shardOf, workflowKey } from './keys.ts';
 import type { OpenSegments } from './log-writer.ts';
 import { linesOf, type MarkedGroup, openLog, workflowLine } from './marked-group.ts';
 import { writeSides } from './row-writes.ts';
-import { secondsOf } from './rows.ts';
 import { Facts, lineOf } from './subjects.ts';
 
 /** The workflow moves and its jobs come in one transaction, in which the event of the move is told. */
@@ -51,7 +50,13 @@ async function moveTogether(
   { groups, segments, facts, factMarks }: Opened,
 ): Promise<Map<number, InsertAnswer> | 'lost' | 'outdated'> {
   const key = workflowKey(tenant, id);
-  const { retention } = base.settings;
+  const { dueShards, retention } = base.settings;
+  const pruned = {
+    dp: prunePartition(shardOf(`${tenant} ${id}`, dueShards)),
+    dn: now + Math.min(retention.finishedMs, retention.deadMs),
+  };
+  const change =
+    to === 'running' ? { set: { st: to }, remove: ['fi', 'x', 'dp', 'dn'] } : { set: { st: to, fi: now, ...pruned } };
   const counts = facts.writes(base, factMarks);
   const isAsRead = total === undefined ? equals('st', from) : all(equals('st', from), equals('to', total));
   for (let round = 0; round < MOST_TRIES; round++) {
@@ -63,9 +68,6 @@ async function moveTogether(
       const view = await readGroup(base, group);
       if (!(await refusal(base, group, view))) plans.set(index, await planGroup(base, group, view));
     }
-    const keptUntil = secondsOf(now + Math.max(retention.finishedMs, retention.deadMs));
-    const change =
-      to === 'running' ? { set: { st: to }, remove: ['fi', 'x'] } : { set: { st: to, fi: now, x: keptUntil } };
     await writeSides(
       base,
       [...plans.values()].flatMap(({ sides }) => sides),

@@ -1,5 +1,6 @@
-import { engine } from '@waybill/core';
-import { aJob, settleChange, type TestClock, versionChange } from '@waybill/core/testing';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { type Edge, engine, type WorkflowState } from '@waybill/core';
+import { aJob, aWorkflow, settleChange, type TestClock, versionChange } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
 
@@ -36,6 +37,53 @@ describe.skipIf(!canRun)('what is over on DynamoDB (skipped: needs Java 17)', ()
     expect(await store.claimById({ tenant: '', ids: [done.id], ...lease(clock) })).toEqual([{ status: 'unknown' }]);
     await clock.advance(RETENTION.deadMs);
     expect(await found()).toEqual([null, null]);
+  });
+
+  it('A2: nodes live as long as their workflow, and then as long as its retention says', async () => {
+    const table = local.newTable();
+    const { store, clock, close } = await local.open({ retention: RETENTION, table });
+    onTestFinished(close);
+    const [a, b, c] = ['a', 'b', 'c'].map((node) =>
+      aJob({ workflowId: 'flow', node, state: node === 'c' ? 'pending' : 'available', createdAt: clock.now() }),
+    );
+    const join = aJob().job.id;
+    const edges: Edge[] = [a, b].map((made) => ({ parent: made!.job.id, child: join, join: 'into_join' }));
+    edges.push({ parent: join, child: c!.job.id, join: 'out_of_join' });
+    const create = aWorkflow({ total: 3, createdAt: clock.now() });
+    await store.insert([{ jobs: [a!, b!, c!], edges, workflow: { create } }]);
+    const run = async (id: string, outcome: typeof COMPLETED | typeof DEAD) => {
+      const [claimed] = await store.claimById({ tenant: '', ids: [id], ...lease(clock), claimId: id });
+      if (claimed?.status !== 'claimed') throw new Error('Not claimed.');
+      await store.apply([settleChange(claimed.job, outcome, clock.now())]);
+      const [row] = await store.get([{ tenant: '', id }]);
+      await store.apply([versionChange(row!, { do: 'advanced' }, clock.now())!]);
+    };
+    const prune = () => store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: 0, limit: 100 });
+    const states = async () => (await store.get([a!.job, b!.job, c!.job])).map((job) => job?.state ?? null);
+    const move = (from: WorkflowState, to: WorkflowState) =>
+      store.workflows.move({ tenant: '', id: 'flow', from, to, now: clock.now(), jobs: [] });
+    await run(a!.job.id, COMPLETED);
+    await run(b!.job.id, DEAD);
+    await store.apply([versionChange(c!.job, { do: 'cancel' }, clock.now())!]);
+    await store.apply([versionChange((await store.get([c!.job]))[0]!, { do: 'advanced' }, clock.now())!]);
+    const all = ['completed', 'discarded', 'cancelled'];
+    await clock.advance(10 * RETENTION.deadMs);
+    expect([await prune(), await states()]).toMatchObject([{ jobs: 0, more: false }, all]);
+    await move('running', 'failed');
+    await move('failed', 'running');
+    await clock.advance(10 * RETENTION.deadMs);
+    expect([await prune(), await states()]).toMatchObject([{ jobs: 0, more: false }, all]);
+    await move('running', 'failed');
+    await clock.advance(RETENTION.finishedMs - 1);
+    expect([await prune(), await states()]).toMatchObject([{ jobs: 0, more: false }, all]);
+    await clock.advance(1);
+    expect([await prune(), await states()]).toMatchObject([{ jobs: 2, more: false }, [null, 'discarded', null]]);
+    expect(await store.workflows.get('', 'flow')).toMatchObject({ state: 'failed' });
+    await clock.advance(RETENTION.deadMs);
+    expect([await prune(), await states()]).toMatchObject([{ jobs: 1, more: false }, [null, null, null]]);
+    expect(await store.workflows.get('', 'flow')).toBeNull();
+    const { Items = [] } = await local.client().send(new ScanCommand({ TableName: table }));
+    expect(Items.map(({ pk }) => pk!.S!).filter((pk) => /^[JW]#/.test(pk))).toEqual([]);
   });
 
   it('its id, its idempotency key and its unique key are free again', async () => {

@@ -86,9 +86,9 @@ function indexKeys(job: Job, settings: Settings): Item {
 export const alarmAt = (moment: number | null, name: string, { dueShards }: Settings): Item =>
   moment === null ? {} : { dp: duePartition(shardOf(name, dueShards)), dn: moment };
 
-/** In seconds, as DynamoDB removes items by. A node whose dependents nobody has looked at counts as living. */
+/** In seconds, as DynamoDB removes items by. A node stays as long as its workflow (prune-workflows.ts). */
 export function expiryOf(job: Job, { retention }: Settings): number | null {
-  if (!isFinished(job.state) || job.nextAt !== null || job.finishedAt === null) return null;
+  if (!isFinished(job.state) || job.nextAt !== null || job.finishedAt === null || job.workflowId !== null) return null;
   return secondsOf(job.finishedAt + (job.dead ? retention.deadMs : retention.finishedMs));
 }
 

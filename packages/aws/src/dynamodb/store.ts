@@ -25,6 +25,7 @@ import {
   lockStore,
   type OpeningQuery,
   type PruneAnswer,
+  type PruneRequest,
   type QueueStore,
   type RecordStore,
   type ReportStore,
@@ -55,6 +56,7 @@ import { openClient } from './open-client.ts';
 import { opensAt } from './opens-at.ts';
 import { ORPHANED_AFTER_MS, OrphanWatch } from './orphan-watch.ts';
 import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
+import { pruneWorkflows } from './prune-workflows.ts';
 import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
 import { recordTable } from './records.ts';
@@ -175,10 +177,10 @@ export class DynamoStore implements Store {
     return confirmedEvents(this.#base, position);
   }
 
-  /** Rows and events expire by themselves; what is left to do is to note how far the log has. */
-  async prune(): Promise<PruneAnswer> {
+  /** Rows and events expire by themselves; what is left are the nodes of workflows, and to note how far the log has. */
+  async prune({ limit }: PruneRequest): Promise<PruneAnswer> {
     await forgetOldSegments(this.#base);
-    return { jobs: 0, events: 0, more: false };
+    return { events: 0, ...(await pruneWorkflows(this.#base, limit)) };
   }
 
   keepFor(retention: Partial<Retention>): void {

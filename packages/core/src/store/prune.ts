@@ -8,7 +8,8 @@ export interface Retention {
 }
 
 /**
- * Removes what is older than the retention says. Never a job that still lives, nor one that ended inside the retention.
+ * Removes what is older than the retention says. Never a job that still lives, nor one that ended inside the retention. A
+ * node of a workflow counts as ended when the workflow has: until then others need its result, and its state.
  * A store may keep a finished job longer by `capabilities.pruneLagMs`, so as to drop many of them as a whole.
  */
 export interface PruneRequest {

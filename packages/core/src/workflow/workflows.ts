@@ -149,13 +149,27 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
     return infoOf(await mustGet(tenant, id));
   }
 
+  /** Dead letters may be kept longer than the rest. Without their parents' results they cannot go on as a workflow. */
+  async function refuseRemains({ tenant, id: workflowId, total }: WorkflowRecord): Promise<void> {
+    const left = await store.count({ tenant, workflowId }, { atMost: total });
+    if (left >= total) return;
+    throw new WaybillError(
+      'conflict',
+      `Workflow ${workflowId} ended too long ago: ${total - left} of its ${total} nodes have been removed.`,
+      { hint: 'Replay its dead letters one by one, or create the workflow again.' },
+    );
+  }
+
   /** Failed nodes start over; what was cancelled because of them waits again, and is dispatched when all is well. */
   async function resume(id: string, tenant: string): Promise<WorkflowInfo> {
     const record = await mustGet(tenant, id);
     if (record.state !== 'failed' && record.state !== 'running') {
       throw new WaybillError('conflict', `Workflow ${id} is ${record.state}; only a failed one can be resumed.`);
     }
-    if (record.state === 'failed') await move(record, 'failed', 'running');
+    if (record.state === 'failed') {
+      await refuseRemains(record);
+      await move(record, 'failed', 'running');
+    }
     const refuse = (found: Job) => wrongState(found, 'it is not waiting for repair');
     // In this order: a node that is looked at while one before it still counts as failed would be cancelled again.
     for (const [state, command] of REPAIR) {

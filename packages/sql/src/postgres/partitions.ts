@@ -97,13 +97,20 @@ const isLocked = (error: unknown): boolean =>
   'code' in error.cause &&
   error.cause.code === '55P03';
 
-/** Whether a job of the day lives, or has not expired. */
+/** Whether a job of the day lives, has not expired, or is a node of a workflow that has not. */
 async function isKept(link: Link, from: Queryable, { name, from: begin, to }: Day, expiry: Expiry): Promise<boolean> {
   const text = `select
     exists (select 1 from {schema}.job_ends_${name} where finished_at >= $1 and not dead)
     or exists (select 1 from {schema}.job_ends_${name} where finished_at >= $2 and dead)
     or exists (select 1 from {schema}.jobs_live where id >= $3::uuid and id < $4::uuid)
-    or exists (select 1 from {schema}.bundles where last_id >= $3::uuid and first_id < $4::uuid)`;
+    or exists (select 1 from {schema}.bundles where last_id >= $3::uuid and first_id < $4::uuid)
+    or exists (
+      select 1 from {schema}.job_bodies_${name} b
+      join {schema}.workflows w on w.tenant = b.tenant and w.id = b.workflow_id
+      join {schema}.job_ends_${name} e on e.tenant = b.tenant and e.id = b.id
+      where b.workflow_id is not null
+        and (w.finished_at is null or w.finished_at >= case when e.dead then $2 else $1 end)
+    )`;
   const { finishedBefore, deadBefore } = expiry;
   const [row] = await from.query<[boolean]>(link.sql(text), [
     finishedBefore,

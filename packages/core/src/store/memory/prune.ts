@@ -2,10 +2,10 @@ import type { Job } from '../../job/job.ts';
 import { isFinished } from '../../job/job.ts';
 import type { PruneAnswer, PruneRequest } from '../prune.ts';
 import { pruneRecords } from './records.ts';
-import type { MemoryState } from './state.ts';
+import { keyOf, type MemoryState } from './state.ts';
 
 export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
-  const oldJobs = state.rows().filter((job) => isOver(job, request));
+  const oldJobs = state.rows().filter((job) => isOver(state, job, request));
   const jobs = oldJobs.slice(0, request.limit);
   for (const { tenant, id } of jobs) state.forget(tenant, id);
   // An edge goes with its child only: a child whose parent failed must not start because that parent was forgotten.
@@ -24,8 +24,14 @@ export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
   return { jobs: jobs.length, events: events.size, more };
 }
 
-/** A finished node whose dependents were not looked at yet counts as living: `nextAt` says so. */
-function isOver(job: Job, { finishedBefore, deadBefore }: PruneRequest): boolean {
+/**
+ * A finished node whose dependents were not looked at yet counts as living: `nextAt` says so. The time of a node begins with
+ * the end of its workflow.
+ */
+function isOver(state: MemoryState, job: Job, { finishedBefore, deadBefore }: PruneRequest): boolean {
   if (!isFinished(job.state) || job.nextAt !== null) return false;
-  return job.finishedAt! < (job.dead ? deadBefore : finishedBefore);
+  const before = job.dead ? deadBefore : finishedBefore;
+  const workflow = job.workflowId === null ? undefined : state.workflows.get(keyOf(job.tenant, job.workflowId));
+  const isKept = workflow !== undefined && (workflow.finishedAt === null || workflow.finishedAt >= before);
+  return job.finishedAt! < before && !isKept;
 }

@@ -1,7 +1,7 @@
 import type { Edge, NewJob } from '../../store/insert.ts';
 import type { JobKey } from '../../store/query.ts';
 import { advance } from '../advance.ts';
-import { aJob, aWorkflow } from '../factories.ts';
+import { aWorkflow } from '../factories.ts';
 import { overridesOf } from './plans.ts';
 import type { JobPlan, NodePlan, StepOf } from './steps.ts';
 import { type Flow, sorted, type World } from './world.ts';
@@ -23,13 +23,14 @@ function newNode(world: World, flow: Flow, plan: JobPlan, parents: readonly JobK
     const names = parents.map(({ tenant, id }) => `${tenant}/${id}`);
     world.parents.set(`${key.tenant}/${key.id}`, names);
   }
-  return { made, edges: edgesInto(key, parents, world.now) };
+  return { made, edges: edgesInto(key, parents) };
 }
 
 /** Two parents meet in a join, so that both kinds of edges are tried. */
-function edgesInto({ id: child }: JobKey, parents: readonly JobKey[], now: number): Edge[] {
+function edgesInto({ id: child }: JobKey, parents: readonly JobKey[]): Edge[] {
   if (parents.length !== 2) return parents.map(({ id: parent }) => ({ parent, child }));
-  const join = aJob({ createdAt: now }).job.id;
+  // Made from the child's, so that it is like no other.
+  const join = child.replace('-7000-', '-7001-');
   const into = parents.map(({ id: parent }): Edge => ({ parent, child: join, join: 'into_join' }));
   return [...into, { parent: join, child, join: 'out_of_join' }];
 }

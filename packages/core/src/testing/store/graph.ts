@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Job } from '../../job/job.ts';
 import type { Edge, NewJob } from '../../store/insert.ts';
 import { aWorkflow, type JobOverrides } from '../factories.ts';
-import { type Bench, COMPLETED, type DISCARDED } from './bench.ts';
+import { type Bench, COMPLETED, type DEAD, type DISCARDED } from './bench.ts';
 
 /** Rows and edges of a graph given as `child: [its parents]`; nodes without parents start available. */
 export function drawGraph(bench: Bench, graph: Record<string, string[]>, more: Record<string, JobOverrides> = {}) {
@@ -30,7 +30,7 @@ export async function plant(bench: Bench, graph: Record<string, string[]>, more:
 export async function complete(
   bench: Bench,
   { tenant, id }: Job,
-  outcome: typeof COMPLETED | typeof DISCARDED = COMPLETED,
+  outcome: typeof COMPLETED | typeof DISCARDED | typeof DEAD = COMPLETED,
 ): Promise<void> {
   const [answer] = await bench.store.claimById(bench.requestById([id], { tenant }));
   if (answer?.status !== 'claimed') throw new Error(`Expected the node to be claimed, but: ${answer?.status}.`);

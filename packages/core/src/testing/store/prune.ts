@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isFinished, JOB_STATES } from '../../job/job.ts';
 import type { PruneRequest } from '../../store/prune.ts';
-import { type Bench, COMPLETED, DEAD, idsOf, type OpenBench, plainEvent, sortedIds } from './bench.ts';
+import { type Bench, COMPLETED, DEAD, DISCARDED, idsOf, type OpenBench, plainEvent, sortedIds } from './bench.ts';
+import { complete, plant } from './graph.ts';
 
 const NEVER = 0;
 
@@ -171,6 +172,38 @@ export function testPrune(open: OpenBench): void {
       await bench.settle(claimed.find(({ id }) => id === good.job.id)!, COMPLETED);
       expect(await bench.advance(good.job)).toEqual([]);
       expect((await bench.read(child.job)).state).toBe('pending');
+    });
+
+    // fault: nodes that have finished are older than the retention, and their workflow still runs
+    it('A2: nodes live as long as their workflow, and then as long as its retention says', async ({ skip }) => {
+      const bench = await exactly(open, skip);
+      const node = await plant(bench, { a: [], b: [], c: [], d: ['a', 'b', 'c'] });
+      await complete(bench, node('a'));
+      await complete(bench, node('b'), DISCARDED);
+      await complete(bench, node('c'), DEAD);
+      await bench.advance(...['a', 'b', 'c'].map(node));
+      const all = () => ({ finishedBefore: bench.now, deadBefore: bench.now });
+      await bench.outlive();
+      expect(await prune(bench, all())).toMatchObject({ jobs: 0, more: false });
+      const [parents] = await bench.store.workflows.parents({ tenant: '', ids: [node('d').id] });
+      expect(parents!.map(({ state }) => state)).toEqual(['completed', 'discarded', 'discarded']);
+      await bench.command(node('d'), { do: 'cancel' });
+      await bench.advance(node('d'));
+      await bench.outlive();
+      await bench.store.workflows.move({
+        tenant: '',
+        id: 'flow',
+        from: 'running',
+        to: 'failed',
+        now: bench.now,
+        jobs: [],
+      });
+      expect(await prune(bench, all())).toMatchObject({ jobs: 0, more: false });
+      await bench.outlive();
+      expect(await prune(bench, { finishedBefore: bench.now })).toMatchObject({ jobs: 3, more: false });
+      expect(await bench.find(node('c'))).not.toBeNull();
+      expect(await prune(bench, all())).toMatchObject({ jobs: 1, more: false });
+      expect(await bench.find(node('c'))).toBeNull();
     });
 
     it('frees the idempotency key of a job it removed, and keeps the queue', async ({ skip }) => {

@@ -17,7 +17,18 @@ on conflict do nothing;
 -- met, and its child waits until the edges into the join are.
 alter table {schema}.edges add column kind smallint not null default 0;
 
--- Removes the jobs that ended before a time, dead letters by a time of their own; answers how many.
+-- Whether a job is a node of a workflow that runs, or that ended at this time or later.
+create function {schema}.workflow_keeps_v1(p_tenant text, p_id uuid, p_before bigint) returns boolean
+language sql stable
+as $$
+  select exists (
+    select 1 from {schema}.job_bodies b join {schema}.workflows w on w.tenant = b.tenant and w.id = b.workflow_id
+    where b.tenant = p_tenant and b.id = p_id and (w.finished_at is null or w.finished_at >= p_before)
+  )
+$$;
+
+-- Removes the jobs that ended before a time, dead letters by a time of their own; answers how many. A node stays as long as
+-- its workflow.
 create function {schema}.prune_v2(p_finished_before bigint, p_dead_before bigint, p_limit int) returns int
 language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -32,6 +43,9 @@ begin
       select e.tenant, e.id from {schema}.job_ends e
       where e.finished_at < greatest(p_finished_before, p_dead_before)
         and e.finished_at < case when e.dead then p_dead_before else p_finished_before end
+        and not {schema}.workflow_keeps_v1(
+          e.tenant, e.id, case when e.dead then p_dead_before else p_finished_before end
+        )
       limit p_limit
       for update skip locked
     ) o

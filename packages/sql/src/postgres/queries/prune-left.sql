@@ -2,8 +2,14 @@
 -- Parameters: 1 ended before, 2 dead letters that ended before, 3 events before, 4 workflows that ended before,
 -- 5 records that expired before.
 select
-  exists (select 1 from {schema}.job_ends where finished_at < $1 and not dead)
-  or exists (select 1 from {schema}.job_ends where finished_at < $2 and dead)
+  exists (
+    select 1 from {schema}.job_ends e
+    where e.finished_at < $1 and not e.dead and not {schema}.workflow_keeps_v1(e.tenant, e.id, $1)
+  )
+  or exists (
+    select 1 from {schema}.job_ends e
+    where e.finished_at < $2 and e.dead and not {schema}.workflow_keeps_v1(e.tenant, e.id, $2)
+  )
   or coalesce((select at from {schema}.event_segments order by seq limit 1), $3) < $3
   or exists (
     select 1 from {schema}.workflows o

@@ -1,8 +1,24 @@
 -- Whether pruning has left anything that is old enough.
 -- Parameters: 1 finished before, 2 dead before, 3 events before, 4 records that expired before.
 select
-  exists (select 1 from jobs where dead = 0 and finished_at < ?1 and next_at is null)
-  or exists (select 1 from jobs where dead = 1 and finished_at < ?2 and next_at is null)
+  exists (
+    select 1 from jobs
+    where dead = 0 and finished_at < ?1 and next_at is null
+      and not exists (
+        select 1 from workflows
+        where workflows.tenant = jobs.tenant and workflows.id = jobs.workflow_id
+          and (workflows.finished_at is null or workflows.finished_at >= ?1)
+      )
+  )
+  or exists (
+    select 1 from jobs
+    where dead = 1 and finished_at < ?2 and next_at is null
+      and not exists (
+        select 1 from workflows
+        where workflows.tenant = jobs.tenant and workflows.id = jobs.workflow_id
+          and (workflows.finished_at is null or workflows.finished_at >= ?2)
+      )
+  )
   or coalesce((select at from event_segments order by id limit 1), ?3) < ?3
   or exists (
     select 1 from workflows
