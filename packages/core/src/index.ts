@@ -79,6 +79,7 @@ export * from './store/claim.ts';
 export {
   type CronRecord,
   type CronStore,
+  type EnableRequest,
   type FireAnswer,
   type FireRequest,
   MISFIRE_POLICIES,

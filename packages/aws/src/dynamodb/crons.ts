@@ -1,4 +1,4 @@
-import type { CronRecord, JsonObject, MisfirePolicy, OverlapPolicy, Told } from '@waybill/core';
+import type { CronRecord, EnableRequest, JsonObject, MisfirePolicy, OverlapPolicy, Told } from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, begins, type Condition, equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
@@ -74,6 +74,25 @@ async function planPut(base: Base, cron: CronRecord): Promise<{ answer: CronReco
   const before = item && cronOf(item);
   const version = before ? Math.max(cron.version, before.version + 1) : cron.version;
   const after = before ? { ...cron, ...historyOf(before), version } : cron;
+  return { answer: after, write: { put: cronItem(after, base.settings), if: asRead(item) } };
+}
+
+export async function enableCron(base: Base, request: EnableRequest, told?: Told): Promise<CronRecord | null> {
+  if (told) return writeAndTell(base, told, () => planEnable(base, request));
+  for (let round = 0; round < MOST_TRIES; round++) {
+    const { answer, write } = await planEnable(base, request);
+    if (write === null || (await base.db.writeOnce(write))) return answer;
+    await pause(Math.min(round, 4));
+  }
+  throw tooContended(`The cron ${request.name}`);
+}
+
+async function planEnable(base: Base, request: EnableRequest): Promise<Planned<CronRecord | null>> {
+  const { tenant, name, expected, enabled, nextAt } = request;
+  const item = await base.db.get(cronKey(tenant, name));
+  const before = item ? cronOf(item) : null;
+  if (before === null || before.version !== expected) return { answer: null, write: null };
+  const after = { ...before, enabled, nextAt, version: before.version + 1 };
   return { answer: after, write: { put: cronItem(after, base.settings), if: asRead(item) } };
 }
 

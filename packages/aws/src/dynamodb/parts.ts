@@ -8,7 +8,7 @@ import type {
   WorkflowStore,
 } from '@waybill/core';
 import type { Base } from './base.ts';
-import { getCron, listCrons, putCron, removeCron } from './crons.ts';
+import { enableCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { fireCron } from './fire-cron.ts';
 import { getLimit, setLimit } from './limits.ts';
 import { endOfLog, readEvents } from './log.ts';
@@ -66,6 +66,7 @@ export const workerStore = (base: Base): WorkerStore => ({
 
 export const cronStore = (base: Base): CronStore => ({
   put: (cron, told) => putCron(base, cron, told),
+  enable: (request, told) => enableCron(base, request, told),
   get: (tenant, name) => getCron(base, tenant, name),
   list: (tenant) => listCrons(base, tenant),
   remove: (tenant, name, told) => removeCron(base, tenant, name, told),

@@ -302,6 +302,7 @@ export class OffloadedStore implements Store {
     return {
       put: (cron, told) => crons.put(cron, told),
       get: (tenant, name) => crons.get(tenant, name),
+      enable: (request, told) => crons.enable(request, told),
       list: (tenant) => crons.list(tenant),
       remove: (tenant, name, told) => crons.remove(tenant, name, told),
       fire: async ({ job, ...request }) => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import { TestClock } from '../testing/test-clock.ts';
 import { testEngine } from '../testing/test-engine.ts';
+import type { Crons } from '../waybill.ts';
 
 const MINUTE = 60_000;
 const everyMinute = {
@@ -134,4 +135,39 @@ test.each<[string, Record<string, unknown>, string]>([
   const { waybill } = testEngine();
   await expect(waybill.crons.put({ ...everyMinute, ...broken } as never)).rejects.toMatchObject({ code });
   expect(await waybill.crons.list()).toEqual([]);
+});
+
+describe('switching a cron on or off while others change it', () => {
+  /** Lets something happen between the first read of the cron and its change. */
+  async function interrupted(what: (crons: Crons) => Promise<unknown>) {
+    const clock = new TestClock();
+    const model = memoryStore({ clock });
+    let then: (() => Promise<unknown>) | undefined;
+    const get: typeof model.crons.get = async (...args) => {
+      const cron = await model.crons.get(...args);
+      const now = then;
+      then = undefined;
+      await now?.();
+      return cron;
+    };
+    const { waybill } = testEngine({ clock, on: { ...model, crons: { ...model.crons, get } } });
+    await waybill.crons.put(everyMinute);
+    then = () => what(waybill.crons);
+    return waybill.crons;
+  }
+
+  // fault: the cron is removed between the read and the write
+  test('one that was removed meanwhile does not come back', async () => {
+    const crons = await interrupted((others) => others.remove(everyMinute.name));
+    await expect(crons.setEnabled(everyMinute.name, false)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await crons.list()).toEqual([]);
+  });
+
+  // fault: the cron is changed between the read and the write
+  test('a change that was made meanwhile is not undone', async () => {
+    const crons = await interrupted((others) => others.put({ ...everyMinute, expression: '0 4 * * *' }));
+    const paused = await crons.setEnabled(everyMinute.name, false);
+    expect(paused).toMatchObject({ enabled: false, nextAt: null, expression: '0 4 * * *' });
+    expect(await crons.get(everyMinute.name)).toEqual(paused);
+  });
 });

@@ -12,6 +12,9 @@ const NAME = /^[a-z0-9][a-z0-9.-]*$/;
 const MAX_NAME = 255;
 const MOST_CATCH_UPS = 1_000;
 
+/** Rounds in which others may keep changing a cron that is switched on or off. */
+const MAX_ROUNDS = 20;
+
 /** Schedules, kept in the store: created, changed, paused and removed at run time. */
 export function crons(store: Store, onChanged: (nextAt: number | null) => void): Crons {
   const mustGet = async (tenant: string, name: string): Promise<CronRecord> => {
@@ -20,10 +23,26 @@ export function crons(store: Store, onChanged: (nextAt: number | null) => void):
     return cron;
   };
 
-  async function put(cron: CronRecord, fact: 'registered' | 'enabled' | 'disabled'): Promise<CronRecord> {
+  async function put(cron: CronRecord, fact: 'registered'): Promise<CronRecord> {
     const stored = await store.crons.put(cron, cronChanged(fact, cron, store.clock.now()));
     onChanged(stored.nextAt);
     return stored;
+  }
+
+  /** Compare-and-set: a cron that others have changed meanwhile is read again, one that they removed stays removed. */
+  async function setEnabled(tenant: string, name: string, enabled: boolean): Promise<CronRecord> {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const cron = await mustGet(tenant, name);
+      if (cron.enabled === enabled) return cron;
+      const now = store.clock.now();
+      const nextAt = enabled ? nextTick(cron, now) : null;
+      const told = cronChanged(enabled ? 'enabled' : 'disabled', { ...cron, enabled, nextAt }, now);
+      const stored = await store.crons.enable({ tenant, name, expected: cron.version, enabled, nextAt }, told);
+      if (stored === null) continue;
+      onChanged(stored.nextAt);
+      return stored;
+    }
+    throw new WaybillError('unavailable', `Others keep changing the cron '${name}'. Try again.`);
   }
 
   return {
@@ -35,12 +54,7 @@ export function crons(store: Store, onChanged: (nextAt: number | null) => void):
     },
     get: (name, { tenant = '' } = {}) => mustGet(tenant, name),
     list: ({ tenant = '' } = {}) => store.crons.list(tenant),
-    setEnabled: async (name, enabled, { tenant = '' } = {}) => {
-      const cron = await mustGet(tenant, name);
-      if (cron.enabled === enabled) return cron;
-      const nextAt = enabled ? nextTick(cron, store.clock.now()) : null;
-      return put({ ...cron, enabled, nextAt, version: cron.version + 1 }, enabled ? 'enabled' : 'disabled');
-    },
+    setEnabled: (name, enabled, { tenant = '' } = {}) => setEnabled(tenant, name, enabled),
     remove: async (name, { tenant = '' } = {}) => {
       const cron = await mustGet(tenant, name);
       const removed = await store.crons.remove(tenant, name, cronChanged('removed', cron, store.clock.now()));

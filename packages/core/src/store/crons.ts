@@ -52,10 +52,24 @@ export interface FireRequest {
 /** `fired` without a job: the tick was passed over, or another job kept its job out. `lost`: another call was faster. */
 export type FireAnswer = ({ status: 'fired' } & Stored) | { status: 'lost' };
 
+export interface EnableRequest {
+  tenant: string;
+  name: string;
+  /** The version that was read. */
+  expected: number;
+  enabled: boolean;
+  nextAt: number | null;
+}
+
 export interface CronStore {
   /** Creates or replaces by name; a replaced one keeps its creation time and its counts. */
   put(cron: CronRecord, told?: Told): Promise<CronRecord>;
   get(tenant: string, name: string): Promise<CronRecord | null>;
+  /**
+   * Switches it on or off and leaves the rest of it alone; its version grows by one. Null, and nothing is changed or told,
+   * when it has been changed or removed since it was read.
+   */
+  enable(request: EnableRequest, told?: Told): Promise<CronRecord | null>;
   /** By name. */
   list(tenant: string): Promise<CronRecord[]>;
   /** Answers what was removed; null when there was nothing. */

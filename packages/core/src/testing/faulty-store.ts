@@ -93,6 +93,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
     crons: {
       put: faulty('crons.put', (cron, told) => crons.put(cron, told)),
       get: faulty('crons.get', (tenant, name) => crons.get(tenant, name)),
+      enable: faulty('crons.enable', (request, told) => crons.enable(request, told)),
       list: faulty('crons.list', (tenant) => crons.list(tenant)),
       remove: faulty('crons.remove', (tenant, name, told) => crons.remove(tenant, name, told)),
       fire: faulty('crons.fire', (request) => crons.fire(request)),

@@ -60,6 +60,12 @@ export const cronStore = (base: Base): CronStore => {
   return {
     put: async (cron, told) =>
       one(await telling(base, told, (to) => to.query<CronCells>(sql['cron-put'], cellsOf(cron))))!,
+    enable: async ({ tenant, name, expected, enabled, nextAt }, told) =>
+      one(
+        await telling(base, told, (to) =>
+          to.query<CronCells>(sql['cron-enable'], [tenant, name, expected, enabled, nextAt]),
+        ),
+      ),
     get: async (tenant, name) => one(await link.query<CronCells>(sql['cron-get'], [tenant, name])),
     list: async (tenant) => (await link.query<CronCells>(sql['cron-list'], [tenant])).map(cronOf),
     remove: async (tenant, name, told) =>

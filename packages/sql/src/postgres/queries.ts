@@ -14,6 +14,7 @@ export const QUERY_NAMES = [
   'claim-one',
   'claims-forget',
   'clashes',
+  'cron-enable',
   'cron-get',
   'cron-list',
   'cron-lock',

@@ -55,6 +55,13 @@ export function putCron(session: Session, { cron, told }: Input<'putCron'>): Cro
   return cronOf(stored);
 }
 
+export function enableCron(session: Session, { request, told }: Input<'enableCron'>): CronRecord | null {
+  const { tenant, name, expected, enabled, nextAt } = request;
+  const stored = session.sql['cron-enable'].get<CronCells>(tenant, name, expected, Number(enabled), nextAt);
+  if (stored && told) session.tell(told);
+  return stored ? cronOf(stored) : null;
+}
+
 export function getCron({ sql }: Session, { tenant, name }: Input<'getCron'>): CronRecord | null {
   const found = sql['cron-get'].get<CronCells>(tenant, name);
   return found ? cronOf(found) : null;

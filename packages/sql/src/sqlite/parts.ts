@@ -69,6 +69,7 @@ export const workerStore = (link: ThreadLink): WorkerStore => ({
 
 export const cronStore = (link: ThreadLink, clock: Clock): CronStore => ({
   put: (cron, told) => link.call('putCron', { cron, told: told ?? null }),
+  enable: (request, told) => link.call('enableCron', { request, told: told ?? null }),
   get: (tenant, name) => link.call('getCron', { tenant, name }),
   list: (tenant) => link.call('listCrons', tenant),
   remove: (tenant, name, told) => link.call('removeCron', { tenant, name, told: told ?? null }),

@@ -5,6 +5,7 @@ import type {
   DueAnswer,
   DueQuery,
   Edge,
+  EnableRequest,
   EventPage,
   EventQuery,
   ExtendAnswer,
@@ -157,6 +158,7 @@ export interface Calls {
   /** Null: the workflow was not in the expected state. */
   moveWorkflow(input: { request: Omit<MoveRequest, 'jobs'>; groups: GroupMessage[]; at: number }): InsertReply[] | null;
   putCron(input: Telling & { cron: CronRecord }): CronRecord;
+  enableCron(input: Telling & { request: EnableRequest }): CronRecord | null;
   getCron(input: Named): CronRecord | null;
   listCrons(input: string): CronRecord[];
   removeCron(input: Named & Telling): CronRecord | null;

@@ -12,6 +12,7 @@ export const QUERY_NAMES = [
   'claim-job',
   'claim-ready',
   'count',
+  'cron-enable',
   'cron-get',
   'cron-list',
   'cron-move',

@@ -1,6 +1,6 @@
 import { apply } from './apply.ts';
 import { claim, claimById } from './claim.ts';
-import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
+import { enableCron, fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { due } from './due.ts';
 import { endOfEvents, readEvents, tell } from './events.ts';
 import { extend } from './extend.ts';
@@ -51,6 +51,7 @@ export const VERBS: { readonly [V in Verb]: (session: Session, input: Input<V>) 
   hasUnfinished,
   moveWorkflow,
   putCron,
+  enableCron,
   getCron,
   listCrons,
   removeCron,

@@ -1,5 +1,5 @@
 import type { Told } from '../../events/subject-event.ts';
-import type { CronRecord, FireAnswer, FireRequest } from '../crons.ts';
+import type { CronRecord, EnableRequest, FireAnswer, FireRequest } from '../crons.ts';
 import { storedBy } from '../insert.ts';
 import { insertGroup } from './insert.ts';
 import { keyOf, type MemoryState } from './state.ts';
@@ -11,6 +11,16 @@ export function putCron(state: MemoryState, cron: CronRecord, told?: Told): Cron
   state.crons.set(key, stored);
   if (told) state.tellOf(told);
   return stored;
+}
+
+export function enableCron(state: MemoryState, request: EnableRequest, told?: Told): CronRecord | null {
+  const { tenant, name, expected, enabled, nextAt } = request;
+  const before = getCron(state, tenant, name);
+  if (before?.version !== expected) return null;
+  const after = { ...before, enabled, nextAt, version: before.version + 1 };
+  state.crons.set(keyOf(tenant, name), after);
+  if (told) state.tellOf(told);
+  return after;
 }
 
 /** The last job stays known too: overlap is about the job before, whichever schedule made it. */

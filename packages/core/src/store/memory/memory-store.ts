@@ -7,7 +7,7 @@ import { recordStore } from '../record-table.ts';
 import type { Store, StoreCapabilities } from '../store.ts';
 import { apply, extend } from './apply.ts';
 import { claim, claimById } from './claim.ts';
-import { fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
+import { enableCron, fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { endOfLog, readEvents, tell } from './event-log.ts';
 import { insert } from './insert.ts';
 import { releaseLock, takeLock } from './locks.ts';
@@ -90,6 +90,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): St
     workers: { beat: verb(beat), direct: verb(direct), list: verb(listWorkers) },
     crons: {
       put: verb(putCron),
+      enable: verb(enableCron),
       get: verb(getCron),
       list: verb(listCrons),
       remove: verb(removeCron),

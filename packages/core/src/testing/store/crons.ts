@@ -5,6 +5,7 @@ import { type Bench, idsOf, type OpenBench } from './bench.ts';
 
 const MINUTE_MS = 60_000;
 const LOST = { status: 'lost' };
+const SWITCHED = { type: 'cron.disabled', data: {} } as const;
 
 /** What the engine asks for when it has read a due cron. */
 function firing(bench: Bench, { tenant, name, version, nextAt }: CronRecord, more: Partial<FireRequest> = {}) {
@@ -53,6 +54,55 @@ export function testCrons(open: OpenBench): void {
       expect(await crons.get('', first.name)).toEqual(replaced);
       // Two people at once: neither version is handed out twice.
       expect((await crons.put(next)).version).toBeGreaterThan(replaced.version);
+    });
+
+    // fault: somebody else has changed, fired or removed the cron since it was read
+    it('enable: switches a cron on and off while it is as it was read, and leaves the rest alone', async () => {
+      const bench = await open();
+      const { crons } = bench.store;
+      const cron = await crons.put(aCron());
+      const { tenant, name } = cron;
+      const told = { ...SWITCHED, tenant, subject: name, at: bench.now };
+      const off = (expected: number) => crons.enable({ tenant, name, expected, enabled: false, nextAt: null }, told);
+      const request = firing(bench, cron);
+      await crons.fire(request);
+      const paused = await off(cron.version);
+      expect(paused).toMatchObject({ enabled: false, nextAt: null, version: cron.version + 1, runs: 1 });
+      expect(paused).toMatchObject({ lastJobId: request.job.job.id, lastAt: request.tick, createdAt: cron.createdAt });
+      expect(await crons.get(tenant, name)).toEqual(paused);
+      expect(await dueNames(bench, bench.now + MINUTE_MS)).toEqual([]);
+      const changed = await crons.put(aCron({ expression: '0 * * * *', version: paused!.version + 1 }));
+      expect(await off(paused!.version)).toBeNull();
+      expect(await crons.get(tenant, name)).toEqual(changed);
+      await crons.remove(tenant, name);
+      expect(await off(changed.version)).toBeNull();
+      expect(await crons.get(tenant, name)).toBeNull();
+      expect(await bench.log({ types: [SWITCHED.type] })).toHaveLength(1);
+    });
+
+    // fault: ten servers switch a cron that others change and remove at the same time
+    it('enable: of rivals one wins, and what was removed or changed stays so', async () => {
+      const bench = await open();
+      const { crons } = bench.store;
+      const read = await crons.put(aCron());
+      const { tenant, name, version } = read;
+      const off = () => crons.enable({ tenant, name, expected: version, enabled: false, nextAt: null });
+      const answers = await Promise.all(Array.from({ length: 10 }, off));
+      expect(answers.filter((answer) => answer !== null)).toHaveLength(1);
+      for (let round = 0; round < 5; round++) {
+        const { version: expected } = (await crons.get(tenant, name))!;
+        const change = aCron({ expression: `${round} * * * *`, version: expected + 1 });
+        await Promise.all([
+          crons.enable({ tenant, name, expected, enabled: false, nextAt: null }),
+          crons.put(change),
+          crons.enable({ tenant, name, expected, enabled: false, nextAt: null }),
+        ]);
+        expect(await crons.get(tenant, name)).toMatchObject({ expression: change.expression });
+      }
+      const { version: expected } = (await crons.get(tenant, name))!;
+      const on = () => crons.enable({ tenant, name, expected, enabled: true, nextAt: bench.now });
+      await Promise.all([on(), crons.remove(tenant, name), on()]);
+      expect(await crons.get(tenant, name)).toBeNull();
     });
 
     it('removed, one is answered once and never due again', async () => {
