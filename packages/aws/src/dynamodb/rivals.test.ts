@@ -22,9 +22,9 @@ const claim = async (store: Store) => {
   return (await store.claim([{ tenant: '', queues: ['default'], limit: 10, ...lease, now: store.clock.now() }]))[0]!;
 };
 
-const move = async (store: Store, to: 'completed' | 'failed') => {
+const move = async (store: Store, to: 'completed' | 'failed', total?: number) => {
   const request = { tenant: '', id: 'flow', from: 'running', to, now: store.clock.now(), jobs: [aJob()] } as const;
-  return (await store.workflows.move(request)).status;
+  return (await store.workflows.move({ ...request, ...(total !== undefined && { total }) })).status;
 };
 
 const plant = (store: Store) =>
@@ -32,8 +32,8 @@ const plant = (store: Store) =>
     { jobs: [aJob({ queue: 'other', workflowId: 'flow' })], workflow: { create: aWorkflow({ total: 1 }) } },
   ]);
 
-const join = async (store: Store) => {
-  const jobs = [aJob({ workflowId: 'flow' })];
+const join = async (store: Store, node: string | null = null) => {
+  const jobs = [aJob({ workflowId: 'flow', node })];
   return (await store.insert([{ jobs, workflow: { join: 'flow' } }]))[0]!.status;
 };
 
@@ -164,8 +164,31 @@ describe.skipIf(!canRun)('two processes on one table of DynamoDB (skipped: needs
 
   // fault: another process acts between the read and the write of this one
   it('guarantee 8: nobody joins a workflow that another process has ended meanwhile', async () => {
-    const met = await meet<unknown, string>({ prepare: plant, first: join, second: (store) => move(store, 'failed') });
+    const met = await meet<unknown, string>({
+      prepare: plant,
+      first: (store) => join(store),
+      second: (store) => move(store, 'failed'),
+    });
     expect([met.first, met.second]).toEqual(['closed', 'moved']);
     expect(await met.store.workflows.get('', 'flow')).toMatchObject({ total: 1 });
+  });
+
+  // fault: another process adds a node between the read and the write of the one that ends the workflow
+  it('A3: a workflow that another process has added a node to does not end', async () => {
+    const met = await meet<unknown, string>({
+      prepare: plant,
+      first: (store) => move(store, 'completed', 1),
+      second: (store) => join(store),
+    });
+    expect([met.first, met.second]).toEqual(['lost', 'inserted']);
+    expect(await met.store.workflows.get('', 'flow')).toMatchObject({ state: 'running', total: 2 });
+  });
+
+  // fault: another process adds the same node between the read and the write of this one
+  it('A4: two processes that add a node of the same name add one', async () => {
+    const add = (store: Store) => join(store, 'b');
+    const met = await meet<unknown, string>({ prepare: plant, first: add, second: add });
+    expect([met.first, met.second]).toEqual(['named', 'inserted']);
+    expect(await met.store.workflows.get('', 'flow')).toMatchObject({ total: 2 });
   });
 });
