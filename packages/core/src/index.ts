@@ -79,6 +79,7 @@ export * from './store/claim.ts';
 export {
   type CronRecord,
   type CronStore,
+  cronReplacing,
   type EnableRequest,
   type FireAnswer,
   type FireRequest,

@@ -1,4 +1,12 @@
-import type { CronRecord, EnableRequest, JsonObject, MisfirePolicy, OverlapPolicy, Told } from '@waybill/core';
+import {
+  type CronRecord,
+  cronReplacing,
+  type EnableRequest,
+  type JsonObject,
+  type MisfirePolicy,
+  type OverlapPolicy,
+  type Told,
+} from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, begins, type Condition, equals } from './conditions.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
@@ -56,9 +64,6 @@ export function cronOf(item: Item): CronRecord {
 export const asRead = (item: Item | undefined): Condition =>
   all(equals('vr', item?.['vr'] ?? null), equals('nx', item?.['nx'] ?? null), equals('rn', item?.['rn'] ?? null));
 
-/** The last job stays known too: overlap is about the job before, whichever schedule made it. */
-const historyOf = ({ createdAt, runs, lastAt, lastJobId }: CronRecord) => ({ createdAt, runs, lastAt, lastJobId });
-
 export async function putCron(base: Base, cron: CronRecord, told?: Told): Promise<CronRecord> {
   if (told) return writeAndTell(base, told, () => planPut(base, cron));
   for (let round = 0; round < MOST_TRIES; round++) {
@@ -71,9 +76,7 @@ export async function putCron(base: Base, cron: CronRecord, told?: Told): Promis
 
 async function planPut(base: Base, cron: CronRecord): Promise<{ answer: CronRecord; write: Write }> {
   const item = await base.db.get(cronKey(cron.tenant, cron.name));
-  const before = item && cronOf(item);
-  const version = before ? Math.max(cron.version, before.version + 1) : cron.version;
-  const after = before ? { ...cron, ...historyOf(before), version } : cron;
+  const after = item ? cronReplacing(cronOf(item), cron) : cron;
   return { answer: after, write: { put: cronItem(after, base.settings), if: asRead(item) } };
 }
 

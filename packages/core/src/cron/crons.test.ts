@@ -74,6 +74,23 @@ describe('overlap', () => {
 });
 
 describe('ticks that nobody was there to fire', () => {
+  // fault: nobody was there at the tick, and the next process registers its crons before it sweeps
+  test('A6: guarantee 9: registering the same cron again at start does not drop the tick that was missed', async () => {
+    const clock = new TestClock();
+    const store = memoryStore({ clock });
+    const hourly = { ...everyMinute, expression: '0 * * * *' };
+    const before = testEngine({ on: { ...store, close: async () => {} }, clock });
+    await before.waybill.crons.put(hourly);
+    await before.waybill.close();
+    await clock.advance(70 * MINUTE);
+    const registrar = testEngine({ on: { ...store, close: async () => {} }, clock, maintenance: false });
+    await registrar.waybill.crons.put({ ...hourly, description: 'changed on the way' });
+    const later = testEngine({ on: store, clock });
+    await clock.whenSleeping(2);
+    for (let turn = 0; turn < 20; turn += 1) await clock.advance(1);
+    expect(await take(later)).toBe(1);
+  });
+
   async function after(hours: number, cron: Record<string, unknown>): Promise<number> {
     const clock = new TestClock();
     const store = memoryStore({ clock });

@@ -34,6 +34,20 @@ export interface CronRecord {
   version: number;
 }
 
+/**
+ * The cron that takes the place of another one. It keeps what that one has done; the last job stays known, because overlap
+ * is about the job before, whichever schedule made it. With the same schedule it keeps the next tick too, because that tick
+ * may be due already: every start of a process registers its crons again.
+ */
+export function cronReplacing(before: CronRecord, cron: CronRecord): CronRecord {
+  const { createdAt, runs, lastAt, lastJobId } = before;
+  const isSame =
+    before.expression === cron.expression && before.timezone === cron.timezone && before.enabled === cron.enabled;
+  const nextAt = isSame ? (before.nextAt ?? cron.nextAt) : cron.nextAt;
+  const version = Math.max(cron.version, before.version + 1);
+  return { ...cron, createdAt, runs, lastAt, lastJobId, nextAt, version };
+}
+
 export interface FireRequest {
   tenant: string;
   name: string;
@@ -62,7 +76,7 @@ export interface EnableRequest {
 }
 
 export interface CronStore {
-  /** Creates or replaces by name; a replaced one keeps its creation time and its counts. */
+  /** Creates, or replaces by name as `cronReplacing` says. */
   put(cron: CronRecord, told?: Told): Promise<CronRecord>;
   get(tenant: string, name: string): Promise<CronRecord | null>;
   /**

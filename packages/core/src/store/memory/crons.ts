@@ -1,5 +1,5 @@
 import type { Told } from '../../events/subject-event.ts';
-import type { CronRecord, EnableRequest, FireAnswer, FireRequest } from '../crons.ts';
+import { type CronRecord, cronReplacing, type EnableRequest, type FireAnswer, type FireRequest } from '../crons.ts';
 import { storedBy } from '../insert.ts';
 import { insertGroup } from './insert.ts';
 import { keyOf, type MemoryState } from './state.ts';
@@ -7,7 +7,7 @@ import { keyOf, type MemoryState } from './state.ts';
 export function putCron(state: MemoryState, cron: CronRecord, told?: Told): CronRecord {
   const key = keyOf(cron.tenant, cron.name);
   const before = state.crons.get(key);
-  const stored = before ? { ...cron, ...historyOf(before), version: Math.max(cron.version, before.version + 1) } : cron;
+  const stored = before ? cronReplacing(before, cron) : cron;
   state.crons.set(key, stored);
   if (told) state.tellOf(told);
   return stored;
@@ -22,9 +22,6 @@ export function enableCron(state: MemoryState, request: EnableRequest, told?: To
   if (told) state.tellOf(told);
   return after;
 }
-
-/** The last job stays known too: overlap is about the job before, whichever schedule made it. */
-const historyOf = ({ createdAt, runs, lastAt, lastJobId }: CronRecord) => ({ createdAt, runs, lastAt, lastJobId });
 
 export const getCron = (state: MemoryState, tenant: string, name: string): CronRecord | null =>
   state.crons.get(keyOf(tenant, name)) ?? null;

@@ -9,8 +9,9 @@ export async function putCron(world: World, { tenant, name, enabled, inMs }: Ste
   await world.both('crons.put', async (store) => {
     const before = await store.crons.get(tenant, name);
     const version = (before?.version ?? 0) + 1;
+    const expression = inMs % 2 === 0 ? '* * * * *' : '0 * * * *';
     return store.crons.put(
-      aCron({ tenant, name, enabled, nextAt: enabled ? now + inMs : null, createdAt: now, version }),
+      aCron({ tenant, name, expression, enabled, nextAt: enabled ? now + inMs : null, createdAt: now, version }),
       world.told('cron.registered', tenant, name),
     );
   });

@@ -103,6 +103,23 @@ export function testCrons(open: OpenBench): void {
       const on = () => crons.enable({ tenant, name, expected, enabled: true, nextAt: bench.now });
       await Promise.all([on(), crons.remove(tenant, name), on()]);
       expect(await crons.get(tenant, name)).toBeNull();
+    // fault: the cron is registered again, as at every start of a process, before its due tick was fired
+    it('A6: guarantee 9: put again with the same schedule, one keeps the tick that is due', async () => {
+      const bench = await open();
+      const { crons } = bench.store;
+      const first = await crons.put(aCron());
+      const later = bench.now + 60 * MINUTE_MS;
+      const again = await crons.put(aCron({ description: 'again', nextAt: later, version: 2 }));
+      expect(again).toMatchObject({ description: 'again', nextAt: first.nextAt, version: 2 });
+      expect(await dueNames(bench)).toEqual([first.name]);
+      for (const changed of [{ expression: '0 * * * *' }, { timezone: 'Europe/Berlin' }, { enabled: false }]) {
+        const name = Object.keys(changed)[0]!;
+        await crons.put(aCron({ name }));
+        const nextAt = 'enabled' in changed ? null : later;
+        expect(await crons.put(aCron({ name, ...changed, nextAt, version: 2 }))).toMatchObject({ ...changed, nextAt });
+      }
+      expect(await dueNames(bench)).toEqual([first.name]);
+      expect(await crons.put(aCron({ name: 'enabled', nextAt: later, version: 3 }))).toMatchObject({ nextAt: later });
     });
 
     it('removed, one is answered once and never due again', async () => {
