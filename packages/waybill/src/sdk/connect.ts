@@ -82,7 +82,10 @@ export interface Connection extends Waybill {
     inputs: readonly TaskInput<T>[],
     options?: Omit<EnqueueOptions, 'id' | 'idempotencyKey'>,
   ): Promise<Enqueued<ResultOf<T>>[]>;
-  /** The result, once the job has completed. Refused with `conflict` when it ends otherwise, `timeout` when late. */
+  /**
+   * The result, once the job has completed. Refused with `conflict` when it ends otherwise, `timeout` when late, and with
+   * `unsupported` at once where the queue keeps nothing of jobs that complete.
+   */
   wait<Result = unknown>(job: Enqueued<Result> | string, options?: WaitOptions): Promise<Jsonified<Result>>;
   /** A started worker; stopped by its `stop` or when the connection closes. */
   work(tasks: readonly AnyTask[], options?: WorkOptions): Worker;
@@ -147,9 +150,9 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}): Conne
       const id = typeof job === 'string' ? job : job?.id;
       if (typeof id !== 'string') throw invalidField('job', 'must be a job id, or what enqueue() has answered.');
       // What was enqueued for another tenant is waited for there.
-      const own = typeof job === 'string' ? undefined : job.job?.tenant;
-      const whose = own === undefined ? {} : { tenant: own };
-      return resultOf(await waits.untilFinished(id, { ...whose, ...given })) as never;
+      const own = typeof job === 'string' ? undefined : job.job;
+      const whose = own === undefined ? {} : { tenant: own.tenant };
+      return resultOf(await waits.untilFinished(id, { ...whose, ...given }, own?.queue)) as never;
     },
     work: (tasks, { stopOn = [], ...given } = {}) => {
       const { jobs, events } = port;

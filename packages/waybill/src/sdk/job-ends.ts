@@ -6,6 +6,9 @@ const MOST_IDS = 64;
 /** After a stream of events broke: how long before it is opened again. */
 const REOPEN_MS = 1_000;
 
+/** However still the stream is. A queue that is told to keep nothing meanwhile ends its jobs without an event. */
+const LOOK_EVERY_MS = 60_000;
+
 /** One job that somebody waits for. */
 export interface JobWatch {
   /** Resolves once the job's end cannot be missed any more: whoever looks then and finds the job alive is told later. */
@@ -53,6 +56,8 @@ export class JobEnds {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
+    const over = new AbortController();
+    void this.#lookAgain(over.signal);
     while (this.#watched.size > 0) {
       this.#stream = new AbortController();
       try {
@@ -64,10 +69,19 @@ export class JobEnds {
         await this.#clock.sleep(REOPEN_MS, this.#stream.signal);
       }
     }
+    over.abort();
     this.#cursor = undefined;
     this.#asked = undefined;
     this.#stream = undefined;
     this.#isRunning = false;
+  }
+
+  async #lookAgain(over: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(LOOK_EVERY_MS, over);
+      if (over.aborted) return;
+      for (const watch of this.#all()) watch.tell();
+    }
   }
 
   async #follow(signal: AbortSignal): Promise<void> {

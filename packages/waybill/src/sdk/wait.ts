@@ -8,6 +8,7 @@ import {
   type Waybill,
   WaybillError,
 } from '@waybill/core';
+import { ForgetfulQueues, nothingToWaitFor } from './forgetful-queues.ts';
 import { JobEnds } from './job-ends.ts';
 
 export interface WaitOptions {
@@ -28,36 +29,57 @@ export function checkWait(options: WaitOptions): void {
   throw invalidField('timeoutMs', `must be milliseconds from 0 on, not ${timeoutMs}.`);
 }
 
+/** How often a job is looked at whose end no event tells. */
+const LOOK_EVERY_MS = 250;
+
+interface Look {
+  job: Job;
+  /** No event will tell of its end. */
+  isSilent: boolean;
+}
+
+type WaitPorts = Pick<Waybill, 'jobs' | 'events' | 'queues'>;
+
 /** All who wait by one connection. They share a stream of events of their tenant, however many they are. */
 export class Waits {
-  readonly #ports: Pick<Waybill, 'jobs' | 'events'>;
+  readonly #ports: WaitPorts;
   readonly #clock: Clock;
   readonly #home: string;
+  readonly #forgetful: ForgetfulQueues;
   readonly #ends = new Map<string | undefined, JobEnds>();
 
   /** `home`: the tenant of the connection. */
-  constructor(ports: Pick<Waybill, 'jobs' | 'events'>, clock: Clock, home = '') {
+  constructor(ports: WaitPorts, clock: Clock, home = '') {
     this.#ports = ports;
+    this.#forgetful = new ForgetfulQueues(ports.queues, clock);
     this.#clock = clock;
     this.#home = home;
   }
 
-  /** The job once it has finished. Told by the event that ends it, or found when it is looked at. */
-  async untilFinished(id: string, { timeoutMs, signal, ...given }: WaitOptions): Promise<Job> {
+  /**
+   * The job once it has finished. Told by the event that ends it, or found when it is looked at. `queue`: where the job is,
+   * if that is known although its row may be gone.
+   */
+  async untilFinished(id: string, { timeoutMs, signal, ...given }: WaitOptions, queue?: string): Promise<Job> {
     const tenant = given.tenant === this.#home ? undefined : given.tenant;
-    const get = () => this.#ports.jobs.get(id, tenant === undefined ? {} : { tenant });
+    let where = queue;
+    const get = async () => {
+      const look = await this.#look(id, tenant, where);
+      where = look.job.queue;
+      return look;
+    };
     const stop = new Stop(this.#clock, timeoutMs, signal);
     const watch = this.#endsOf(tenant).watch(id);
     try {
       await stop.before(watch.covered());
       while (!stop.isReached) {
         const told = watch.told();
-        const job = await get();
+        const { job, isSilent } = await get();
         if (isFinished(job.state)) return job;
-        await stop.before(told);
+        await stop.before(isSilent ? stop.pause(LOOK_EVERY_MS) : told);
       }
       // Its end may have been told at the same moment.
-      const job = await get();
+      const { job } = await get();
       if (isFinished(job.state)) return job;
       if (!stop.isLate) throw signal?.reason;
       throw new WaybillError('timeout', `Job ${id} has not finished within ${timeoutMs} ms; it is ${job.state}.`, {
@@ -68,6 +90,18 @@ export class Waits {
       watch.leave();
       stop.leave();
     }
+  }
+
+  /** Refused where the job's end would leave neither a row nor an event. */
+  async #look(id: string, tenant: string | undefined, queue: string | undefined): Promise<Look> {
+    const job = await this.#ports.jobs.get(id, tenant === undefined ? {} : { tenant }).catch(async (error: unknown) => {
+      const isGone = WaybillError.from(error).code === 'not_found' && queue !== undefined;
+      throw isGone && (await this.#forgetful.has(tenant, queue)) ? nothingToWaitFor(id, queue) : error;
+    });
+    if (isFinished(job.state) || !(await this.#forgetful.has(tenant, job.queue))) return { job, isSilent: false };
+    // The row of a workflow's node is kept everywhere, since others wait for its result; the event of its end is not.
+    if (job.workflowId === null) throw nothingToWaitFor(id, job.queue);
+    return { job, isSilent: true };
   }
 
   /** One without a tenant is that of the connection. */
@@ -84,10 +118,12 @@ class Stop {
   readonly #signal: AbortSignal | undefined;
   readonly #reached = Promise.withResolvers<void>();
   readonly #reach = () => this.#reached.resolve();
+  readonly #clock: Clock;
   isLate = false;
 
   constructor(clock: Clock, timeoutMs: number | undefined, signal: AbortSignal | undefined) {
     this.#signal = signal;
+    this.#clock = clock;
     if (signal?.aborted) this.#reach();
     signal?.addEventListener('abort', this.#reach, { once: true });
     if (timeoutMs === undefined) return;
@@ -103,6 +139,10 @@ class Stop {
 
   async before(other: Promise<void>): Promise<void> {
     await Promise.race([other, this.#reached.promise]);
+  }
+
+  pause(ms: number): Promise<void> {
+    return this.#clock.sleep(ms, this.#over.signal);
   }
 
   leave(): void {

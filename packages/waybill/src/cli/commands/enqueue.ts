@@ -39,10 +39,12 @@ What begins with a dash goes behind --: waybill enqueue math.add -- -1 2`,
 
     const interrupted = context.io.interrupted();
     const patience = { signal: interrupted, ...(timeoutMs !== undefined && { timeoutMs }) };
-    const finished = await new Waits(waybill, systemClock).untilFinished(job.id, patience).catch((error: unknown) => {
-      if (interrupted.aborted) return null;
-      throw error;
-    });
+    const finished = await new Waits(waybill, systemClock)
+      .untilFinished(job.id, patience, job.queue)
+      .catch((error: unknown) => {
+        if (interrupted.aborted) return null;
+        throw error;
+      });
     if (finished === null) {
       context.io.stderr.write(`waybill: no longer waiting for job ${job.id}; it goes on.\n`);
       return INTERRUPTED;
