@@ -22,6 +22,7 @@ export { classIn, jobToWire, type RunFacts } from './job-wire.ts';
 export { limitRuleToWire, limitToWire } from './limit-wire.ts';
 export { progressToWire } from './progress-wire.ts';
 export { queueCounts, queueToWire } from './queue-wire.ts';
+export { skippedToWire } from './skipped-wire.ts';
 export { toRfc3339 } from './time.ts';
 export { workerToWire } from './worker-wire.ts';
 export { workflowNodeToWire } from './workflow-node-wire.ts';

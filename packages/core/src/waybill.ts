@@ -1,4 +1,5 @@
 import type { JobRequest } from './enqueue/envelope.ts';
+import type { ErrorCode } from './errors.ts';
 import type { LoggedEvent } from './events/job-event.ts';
 import type { RecordEventType } from './events/subject-event.ts';
 import type { Job } from './job/job.ts';
@@ -157,15 +158,32 @@ export interface DeadLetters {
   list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> }): Promise<JobPage>;
   get(id: string, context?: InTenant): Promise<Job>;
   replay(id: string, context?: InTenant): Promise<Job>;
-  /** Replays what matches, in slices; goes on where it stopped when called again. */
-  replayMany(filter: Partial<JobFilter>, bound?: { atMost?: number }): Promise<{ replayed: number; more: boolean }>;
+  /**
+   * Replays what matches, in slices; goes on where it stopped when called again. A letter whose unique key belongs to
+   * another job by now is skipped.
+   */
+  replayMany(filter: Partial<JobFilter>, bound?: { atMost?: number }): Promise<{ replayed: number } & BulkAnswer>;
   /** Takes the job out of the dead-letter set; its row stays until retention removes it. */
   discard(id: string, context?: InTenant): Promise<Job>;
-  discardMany(filter: Partial<JobFilter>, bound?: { atMost?: number }): Promise<{ discarded: number; more: boolean }>;
+  discardMany(filter: Partial<JobFilter>, bound?: { atMost?: number }): Promise<{ discarded: number } & BulkAnswer>;
   /** How many match; counting stops at a bound. */
   stats(filter?: Partial<JobFilter>): Promise<{ total: number; exact: boolean }>;
   /** Messages that wait for people. Absent where no transport keeps any, and with a server in between. */
   readonly messages?: DeadMessages;
+}
+
+interface BulkAnswer {
+  /** Whether some were left because of the bound. */
+  more: boolean;
+  /** Letters that match and could not be changed, the first 100 by name. Absent where there are none. */
+  skipped?: { total: number; items: readonly SkippedLetter[] };
+}
+
+/** A dead letter that stayed as it was, and why. */
+export interface SkippedLetter {
+  id: string;
+  code: ErrorCode;
+  message: string;
 }
 
 /** What lies in redrive and dead queues beside the rows. */

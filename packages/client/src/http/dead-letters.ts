@@ -1,6 +1,7 @@
 import type { DeadLetters, Job, JobFilter } from '@waybill/core';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
+import { skippedFromWire, type WireSkipped } from '../skipped-wire.ts';
 import { path } from './address.ts';
 import type { Calls, Named } from './calls.ts';
 import { jobPage, momentOf } from './jobs.ts';
@@ -13,7 +14,10 @@ const MOST_AT_ONCE = 1_000;
 interface Bulk {
   done: number;
   has_more: boolean;
+  skipped?: WireSkipped;
 }
+
+type Retried = Omit<Bulk, 'done'> & { retried: number };
 
 export function deadLetters(calls: Calls): DeadLetters {
   const change = async (method: string, where: string, context: Named | undefined): Promise<Job> => {
@@ -24,19 +28,22 @@ export function deadLetters(calls: Calls): DeadLetters {
   /** Without a bound in one call; with one in calls as large as a server takes. */
   async function inCalls(atMost: number | undefined, call: (limit: number | undefined) => Promise<Bulk>) {
     if (atMost === undefined || atMost === Number.POSITIVE_INFINITY) {
-      const { done, has_more: more } = await call(undefined);
-      return { done, more };
+      const { done, has_more: more, skipped } = await call(undefined);
+      return { done, more, ...(skipped && { skipped: skippedFromWire(skipped) }) };
     }
     let done = 0;
     let more = true;
+    let skipped: WireSkipped | undefined;
     while (more && done < atMost) {
       const round = await call(Math.min(MOST_AT_ONCE, atMost - done));
       done += round.done;
       more = round.has_more;
+      // Each call begins anew and meets the same ones again, so the last answer has them all.
+      skipped = round.skipped;
       // Others are working on the same jobs: what is left is theirs.
       if (round.done === 0) break;
     }
-    return { done, more };
+    return { done, more, ...(skipped && { skipped: skippedFromWire(skipped) }) };
   }
 
   return {
@@ -54,13 +61,13 @@ export function deadLetters(calls: Calls): DeadLetters {
     discard: async (id, context) => change('DELETE', path`/ojs/v1/dead-letter/${id}`, context),
     replayMany: async (filter, { atMost } = {}) => {
       const tenant = calls.tenantOf(filter);
-      const { done: replayed, more } = await inCalls(atMost, async (limit) => {
+      const { done: replayed, ...rest } = await inCalls(atMost, async (limit) => {
         const body = { confirm: true, filter: listed(filterOf(filter)), limit };
         const options = { tenant, body };
-        const answer = await calls.call<{ retried: number; has_more: boolean }>('POST', `${DEAD}/retry`, options);
-        return { done: answer.retried, has_more: answer.has_more };
+        const { retried, ...others } = await calls.call<Retried>('POST', `${DEAD}/retry`, options);
+        return { done: retried, ...others };
       });
-      return { replayed, more };
+      return { replayed, ...rest };
     },
     discardMany: async (filter, { atMost } = {}) => {
       const tenant = calls.tenantOf(filter);

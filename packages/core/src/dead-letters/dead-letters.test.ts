@@ -66,6 +66,29 @@ test('many are replayed by filter, in slices', async () => {
   expect(new Set(items.map(({ id }) => id))).toEqual(new Set(spared));
 });
 
+// fault: another job has taken over the unique key of one of the letters
+test('A11: many are replayed although one has lost its unique key, which is named', async () => {
+  const made = testEngine();
+  const { waybill } = made;
+  const unique = { unique: {}, retry: { max_attempts: 1, on_exhaustion: 'dead_letter' as const } };
+  const lost = await made.enqueue(unique);
+  const { token } = await made.claimOne();
+  const outcome = { kind: 'failed', error: { code: 'boom', message: 'no' } } as const;
+  await waybill.jobs.settle({ id: lost, leaseToken: token, outcome });
+  const successor = await made.enqueue({ ...unique, queue: 'later' });
+  const others = await bury(made, 3);
+  const skipped = {
+    total: 1,
+    items: [{ id: lost, code: 'duplicate', message: expect.stringContaining(`unique key of job ${lost}`) }],
+  };
+  expect(await waybill.deadLetters.replayMany({})).toEqual({ replayed: 3, more: false, skipped });
+  for (const id of others) expect(await waybill.jobs.get(id)).toMatchObject({ state: 'available' });
+  expect(await waybill.jobs.get(lost)).toMatchObject({ state: 'discarded', dead: true });
+  expect(await waybill.deadLetters.replayMany({}, { atMost: 5 })).toEqual({ replayed: 0, more: false, skipped });
+  await waybill.jobs.cancel(successor);
+  expect(await waybill.deadLetters.discardMany({})).toEqual({ discarded: 1, more: false });
+});
+
 test('a discarded letter leaves the set; its row stays until retention removes it', async () => {
   const made = testEngine();
   const [id, ...others] = await bury(made, 4);

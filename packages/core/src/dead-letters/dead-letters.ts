@@ -5,10 +5,12 @@ import type { Job } from '../job/job.ts';
 import type { Command } from '../job/transition.ts';
 import type { JobFilter } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
-import type { DeadLetters } from '../waybill.ts';
+import type { DeadLetters, SkippedLetter } from '../waybill.ts';
 
 const SLICE = 500;
 const COUNT_AT_MOST = 10_000;
+/** Skipped letters that are named; the others are counted. */
+const MOST_NAMED = 100;
 
 /** Jobs that were given up and kept for repair. */
 export function deadLetters(store: Store, writer: Writer): DeadLetters {
@@ -28,18 +30,26 @@ export function deadLetters(store: Store, writer: Writer): DeadLetters {
   /** Slice by slice, so that memory stays flat; each row is taken out of the set as it is done. */
   async function forAll(filter: Partial<JobFilter>, command: Command, atMost: number) {
     let done = 0;
+    const skipped: { total: number; items: SkippedLetter[] } = { total: 0, items: [] };
+    const answer = (more: boolean) => ({ done, more, ...(skipped.total > 0 && { skipped }) });
     let cursor: string | undefined;
     while (done < atMost) {
       const limit = Math.min(SLICE, atMost - done);
       const page = await store.list({ filter: inSet(filter), limit, ...(cursor !== undefined && { cursor }) });
       const results = await Promise.all(
-        page.items.map(({ tenant, id }) => attempt(writer.change({ tenant, id }, command, notDead))),
+        page.items.map(({ tenant, id }) => attempt(id, writer.change({ tenant, id }, command, notDead))),
       );
-      done += results.filter(Boolean).length;
-      if (page.cursor === undefined) return { done, more: false };
+      for (const result of results) {
+        if (result === 'done') done += 1;
+        else if (result !== 'gone') {
+          skipped.total += 1;
+          if (skipped.items.length < MOST_NAMED) skipped.items.push(result);
+        }
+      }
+      if (page.cursor === undefined) return answer(false);
       cursor = page.cursor;
     }
-    return { done, more: true };
+    return answer(true);
   }
 
   return {
@@ -54,12 +64,12 @@ export function deadLetters(store: Store, writer: Writer): DeadLetters {
       return writer.change({ tenant, id }, { do: 'forget' }, notDead);
     },
     replayMany: async (filter, { atMost = Number.POSITIVE_INFINITY } = {}) => {
-      const { done, more } = await forAll(filter, { do: 'replay' }, atMost);
-      return { replayed: done, more };
+      const { done, ...rest } = await forAll(filter, { do: 'replay' }, atMost);
+      return { replayed: done, ...rest };
     },
     discardMany: async (filter, { atMost = Number.POSITIVE_INFINITY } = {}) => {
-      const { done, more } = await forAll(filter, { do: 'forget' }, atMost);
-      return { discarded: done, more };
+      const { done, ...rest } = await forAll(filter, { do: 'forget' }, atMost);
+      return { discarded: done, ...rest };
     },
     stats: async (filter) => {
       const total = await store.count(inSet(filter), { atMost: COUNT_AT_MOST });
@@ -70,12 +80,13 @@ export function deadLetters(store: Store, writer: Writer): DeadLetters {
 
 const notDead = (job: Job): WaybillError => wrongState(job, 'only a dead letter can be replayed or discarded');
 
-/** Somebody else was faster with this one; the others go on. */
-const attempt = (change: Promise<Job>): Promise<boolean> =>
+/** One that cannot be changed does not keep the others. `gone`: another caller was faster with it. */
+const attempt = (id: string, change: Promise<Job>): Promise<'done' | 'gone' | SkippedLetter> =>
   change.then(
-    () => true,
+    () => 'done',
     (error: WaybillError) => {
-      if (error.code === 'conflict' || error.code === 'not_found') return false;
+      if (error.code === 'conflict' || error.code === 'not_found') return 'gone';
+      if (error.code === 'duplicate') return { id, code: error.code, message: error.message };
       throw error;
     },
   );

@@ -1,4 +1,4 @@
-import { jobToWire } from '@waybill/client';
+import { jobToWire, skippedToWire } from '@waybill/client';
 import { Fields, invalidField, WaybillError } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody, readOptionalBody } from '../http/body.ts';
@@ -37,8 +37,8 @@ export function deadLetterRoutes(app: App, { maxBodyBytes }: Surface): void {
     confirm(body.boolean('confirm') === true);
     const filter = jobFilter(filterInBody(body.fields('filter') ?? new Fields({}), NARROWED_BY));
     const limit = body.integer('limit', { min: 1, max: MAX_LIMIT });
-    const { replayed, more } = await portOf(c).deadLetters.replayMany(filter, bound(limit));
-    return answer(c, { retried: replayed, has_more: more });
+    const { replayed, more, skipped } = await portOf(c).deadLetters.replayMany(filter, bound(limit));
+    return answer(c, { retried: replayed, has_more: more, ...(skipped && { skipped: skippedToWire(skipped) }) });
   });
 
   app.get('/ojs/v1/dead-letter/stats', async (c) => {

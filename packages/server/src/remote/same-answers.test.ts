@@ -131,6 +131,20 @@ const SCENARIOS: Record<string, Scenario> = {
     };
   },
 
+  'A11: a dead letter without its unique key is skipped and named': async ({ jobs, deadLetters }) => {
+    const unique = { unique: {}, queue: 'dead' };
+    for (const n of [1, 2]) {
+      await jobs.enqueue(job(n, { options: n === 1 ? unique : { queue: 'dead' } }));
+      const [{ token }] = (await jobs.claim({ queues: ['dead'], claimId: `claim-000${n}` })) as [Lease];
+      const outcome = { kind: 'discarded', error: { code: 'e', message: '' }, deadLetter: true } as const;
+      await jobs.settle({ id: job(n).id!, leaseToken: token, outcome });
+    }
+    await jobs.enqueue(job(3, { options: { ...unique, queue: 'later' } }));
+    const many = await deadLetters.replayMany({});
+    expect(many).toMatchObject({ replayed: 1, more: false, skipped: { total: 1, items: [{ id: job(1).id }] } });
+    return { many, bounded: await deadLetters.replayMany({}, { atMost: 1 }) };
+  },
+
   'queues and limits are looked at and changed': async ({ jobs, queues, limits }, pass) => {
     const answers: Answers = { before: await queues.list(), unused: await refusal(queues.stats('new')) };
     for (const n of [1, 2, 3]) await jobs.enqueue(job(n, { options: { rate_limit: { key: 'api', concurrency: 1 } } }));

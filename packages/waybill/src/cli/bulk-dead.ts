@@ -1,4 +1,5 @@
-import { type DeadLetters, type Job, type JobFilter, WaybillError } from '@waybill/core';
+import { skippedToWire } from '@waybill/client';
+import { type DeadLetters, type Job, type JobFilter, type SkippedLetter, WaybillError } from '@waybill/core';
 import { type Command, command, misuse } from './command.ts';
 import type { Context } from './context.ts';
 import { countDead, DEAD_FILTERS, readDeadFilter } from './dead-filter.ts';
@@ -21,7 +22,13 @@ interface Bulk {
   withMessages?: boolean;
   notes?: string;
   one(deadLetters: DeadLetters, id: string): Promise<Job>;
-  slice(deadLetters: DeadLetters, filter: Partial<JobFilter>, atMost: number): Promise<{ done: number; more: boolean }>;
+  slice(deadLetters: DeadLetters, filter: Partial<JobFilter>, atMost: number): Promise<Round>;
+}
+
+interface Round {
+  done: number;
+  more: boolean;
+  skipped?: { total: number; items: readonly SkippedLetter[] };
 }
 
 /** What replaying and discarding have in common: some by id, or all that match. */
@@ -108,9 +115,12 @@ async function doAll(
     }
   }
   let done = 0;
+  let skipped: Round['skipped'];
   while (done < matched && !interrupted.aborted) {
     const round = await bulk.slice(deadLetters, filter, Math.min(SLICE, matched - done));
     done += round.done;
+    // Each round meets the same ones again.
+    skipped = round.skipped;
     io.person?.progress(`${done} of ${matched} ${bulk.word}`);
     // Others work on the same set: what is left is theirs.
     if (!round.more || round.done === 0) break;
@@ -119,7 +129,13 @@ async function doAll(
   const { messages } = deadLetters;
   const sent = bulk.withMessages && messages ? await replayMessages(messages, filter, found ?? 0, interrupted) : 0;
   const isCut = interrupted.aborted && done + sent < matched + (found ?? 0);
-  const document = { [bulk.wireWord]: done, has_more: isCut, ...(found !== undefined && { messages: sent }) };
+  for (const { message } of skipped?.items ?? []) io.stderr.write(`waybill: ${message}\n`);
+  const document = {
+    [bulk.wireWord]: done,
+    has_more: isCut,
+    ...(skipped && { skipped: skippedToWire(skipped) }),
+    ...(found !== undefined && { messages: sent }),
+  };
   context.show(document, () => `${letters(done)}${andMessages(sent)} ${bulk.word}\n`);
   return isCut ? INTERRUPTED : 0;
 }

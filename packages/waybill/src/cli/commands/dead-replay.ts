@@ -11,7 +11,7 @@ export const deadReplay = bulkDead({
 rows have. A row decides about every message, so nothing runs twice.`,
   one: (deadLetters, id) => deadLetters.replay(id),
   slice: async (deadLetters, filter, atMost) => {
-    const { replayed, more } = await deadLetters.replayMany(filter, { atMost });
-    return { done: replayed, more };
+    const { replayed, ...rest } = await deadLetters.replayMany(filter, { atMost });
+    return { done: replayed, ...rest };
   },
 });
