@@ -98,6 +98,8 @@ export {
   type NewJob,
   type Stored,
   storedBy,
+  type TakenKey,
+  takenAnswer,
   type UniqueClaim,
 } from './store/insert.ts';
 export type * from './store/limits.ts';

@@ -1,4 +1,4 @@
-import type { InsertAnswer, Job, Stored } from '@waybill/core';
+import { type InsertAnswer, type Job, type Stored, type TakenKey, takenAnswer } from '@waybill/core';
 import { fitsNow } from './apply.ts';
 import type { Base } from './base.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
@@ -91,8 +91,9 @@ async function existing(base: Base, { jobs }: MarkedGroup, { rows }: GroupView):
 async function conflicting(base: Base, { jobs }: MarkedGroup, view: GroupView): Promise<InsertAnswer | null> {
   const keys = new Map<string, Job>();
   const owners = new Map<string, Job>();
+  const taken: TakenKey[] = [];
   for (const [index, { job, unique }] of jobs.entries()) {
-    if (job.idempotencyKey !== null) {
+    if (job.idempotencyKey !== null && taken.length === 0) {
       const first = view.firstWith.get(job.idempotencyKey);
       const twin = keys.get(job.idempotencyKey);
       if (first?.row) return { status: 'repeated', index, job: await toJob(base, first.row) };
@@ -101,17 +102,17 @@ async function conflicting(base: Base, { jobs }: MarkedGroup, view: GroupView): 
     }
     if (!unique) continue;
     const twin = owners.get(unique.key);
-    if (twin) return { status: 'taken', index, job: twin };
-    const row = view.owners.get(unique.key)?.row;
-    if (row) {
-      const owner = await toJob(base, row);
-      const isExpected = unique.owner?.id === owner.id && unique.owner.version === owner.version;
-      if (!isExpected || (unique.replace && !fitsNow(row, unique.replace)))
-        return { status: 'taken', index, job: owner };
+    if (twin) {
+      if (taken.length === 0) taken.push({ index, job: twin });
+      continue;
     }
-    owners.set(unique.key, job);
+    const row = view.owners.get(unique.key)?.row;
+    const owner = row && (await toJob(base, row));
+    const isExpected = owner && unique.owner?.id === owner.id && unique.owner.version === owner.version;
+    if (owner && !(isExpected && (!unique.replace || fitsNow(row, unique.replace)))) taken.push({ index, job: owner });
+    else owners.set(unique.key, job);
   }
-  return null;
+  return takenAnswer(taken) ?? null;
 }
 
 function named({ jobs, workflow }: MarkedGroup, { takenNames }: GroupView): InsertAnswer | null {

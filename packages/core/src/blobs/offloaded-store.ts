@@ -206,7 +206,12 @@ export class OffloadedStore implements Store {
 
   async #openInserted(answer: InsertAnswer, made: readonly NewJob[]): Promise<InsertAnswer> {
     if (answer.status === 'closed' || answer.status === 'named') return answer;
-    if (answer.status !== 'inserted') return { ...answer, job: await this.payloads.open(answer.job) };
+    if (answer.status !== 'inserted') {
+      const job = await this.payloads.open(answer.job);
+      if (answer.status !== 'taken' || !answer.others) return { ...answer, job };
+      const opened = answer.others.map(async (other) => ({ ...other, job: await this.payloads.open(other.job) }));
+      return { ...answer, job, others: await Promise.all(opened) };
+    }
     return { ...answer, ...this.#withOwn(answer, made) };
   }
 

@@ -11,6 +11,7 @@ import type { EnqueueContext, Jobs } from '../waybill.ts';
 import { Candidate } from './candidate.ts';
 import { checkEnvelope, checkPlain } from './envelope.ts';
 import { newJob } from './new-job.ts';
+import { chainsOf } from './unique-chain.ts';
 
 /** Jobs in one call; more belong into several calls. */
 export const MAX_BATCH = 1_000;
@@ -83,13 +84,16 @@ export class Enqueuer {
     return new Candidate(born, checked.unique, index);
   }
 
-  /** All or nothing. Whoever meets the owner of a unique key decides about it and all try again. */
+  /** All or nothing. Where others own unique keys, all of these are decided about, and all jobs try again. */
   async #insertAll(
     candidates: readonly Candidate[],
     within: Transaction | undefined,
   ): Promise<{ job: Job; created: boolean }[]> {
+    const chains = chainsOf(candidates);
+    for (const chain of chains?.values() ?? []) if (chain.isShared) chain.decide(null, this.#clock.now());
+    // A twin by idempotency key is met once by each of them at most.
     for (let round = 0; round < MAX_ROUNDS + candidates.length; round += 1) {
-      const open = candidates.filter(({ existing }) => existing === undefined);
+      const open = candidates.filter(({ isOpen }) => isOpen);
       if (open.length > 0) {
         const group = { jobs: open.map((candidate) => candidate.born) };
         const answer = await this.insert(group, within);
@@ -102,7 +106,8 @@ export class Enqueuer {
         else if (open[answer.index]!.isOurs(answer.job))
           for (const candidate of open) candidate.stored = candidate.born.job;
         else if (answer.status === 'taken') {
-          open[answer.index]!.meet(answer.job, this.#clock.now());
+          for (const { index, job } of [answer, ...(answer.others ?? [])])
+            chains!.get(open[index]!.rule!.key)!.decide(job, this.#clock.now());
           continue;
         } else open[answer.index]!.meetTwin(answer.status, answer.job);
       }

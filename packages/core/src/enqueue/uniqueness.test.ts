@@ -113,3 +113,63 @@ test('in a batch the whole batch is refused, or the existing job stands in its p
     code: 'duplicate',
   });
 });
+
+test('A13: a batch that is sent again meets all its conflicts in one round', async () => {
+  const { waybill, store } = testEngine();
+  const batch = Array.from({ length: 1_000 }, (_, n) => request([n], { on_conflict: 'ignore' }));
+  const first = await waybill.jobs.enqueueMany(batch);
+  const before = store.calls('insert');
+  const again = await waybill.jobs.enqueueMany(batch);
+  expect(again).toEqual(first);
+  expect(store.calls('insert') - before).toBe(1);
+  const replaced = await waybill.jobs.enqueueMany(batch.map((_, n) => request([n], { on_conflict: 'replace' })));
+  expect(store.calls('insert') - before).toBe(3);
+  const { items } = await waybill.jobs.list({ limit: 2_000, filter: { states: ['available'] } });
+  expect(new Set(items.map(({ id }) => id))).toEqual(new Set(replaced.map(({ id }) => id)));
+});
+
+describe('jobs of one batch with the same unique key are decided about as if they came one by one', () => {
+  const ruled = (on_conflict: string, options = {}, more = {}) => request([1], { on_conflict, ...more }, options);
+
+  // fault: a batch has a unique key twice
+  test('A22: guarantee 7: of those that replace each other the last is made, and answered for all', async () => {
+    const { waybill } = testEngine();
+    const { job: old } = await waybill.jobs.enqueue(ruled('reject'));
+    const jobs = await waybill.jobs.enqueueMany([ruled('replace'), ruled('replace'), ruled('ignore')]);
+    const alive = await waybill.jobs.list({ limit: 10, filter: { states: ['available'] } });
+    expect(alive.items).toHaveLength(1);
+    expect(jobs).toEqual([alive.items[0], alive.items[0], alive.items[0]]);
+    expect(await waybill.jobs.get(old.id)).toMatchObject({ state: 'cancelled' });
+    expect((await waybill.jobs.list({ limit: 10 })).items).toHaveLength(2);
+  });
+
+  test('A22: the later one takes the time of the one that it replaces', async () => {
+    const { waybill } = testEngine();
+    const [first, second] = await waybill.jobs.enqueueMany([
+      ruled('reject', { scheduled_at: '+PT1H' }),
+      ruled('replace_except_schedule'),
+    ]);
+    expect(first).toEqual(second);
+    expect(second).toMatchObject({ state: 'scheduled', version: 1 });
+  });
+
+  test('A22: a rejected one names both, and nothing is stored', async () => {
+    const { waybill } = testEngine();
+    await expect(waybill.jobs.enqueueMany([ruled('reject'), ruled('reject')])).rejects.toMatchObject({
+      code: 'duplicate',
+      message: 'jobs[1] has the same unique key as jobs[0].',
+      details: { index: 1, other_index: 0 },
+    });
+    expect((await waybill.jobs.list({ limit: 10 })).items).toEqual([]);
+  });
+
+  test('A22: one whose rule does not mind the other is made beside it, and owns the key', async () => {
+    const { waybill } = testEngine();
+    const onlyActive = { states: ['active'] };
+    const [first, second] = await waybill.jobs.enqueueMany([ruled('reject'), ruled('reject', {}, onlyActive)]);
+    expect(first!.id).not.toBe(second!.id);
+    expect((await waybill.jobs.list({ limit: 10 })).items).toHaveLength(2);
+    await waybill.jobs.cancel(second!.id);
+    expect((await waybill.jobs.enqueue(ruled('reject'))).created).toBe(true);
+  });
+});

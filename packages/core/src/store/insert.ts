@@ -69,12 +69,27 @@ export type InsertAnswer =
   | { status: 'exists'; index: number; job: Job }
   /** Another job was inserted under this idempotency key. Nothing of the group was stored. */
   | { status: 'repeated'; index: number; job: Job }
-  /** The unique key belongs to this job, or to this version of it. Nothing of the group was stored. */
-  | { status: 'taken'; index: number; job: Job }
+  /**
+   * The unique key belongs to this job, or to this version of it. Nothing of the group was stored. `others`: all further
+   * jobs of the group whose keys belong to jobs of the store, in order; absent where there are none.
+   */
+  | ({ status: 'taken'; others?: readonly TakenKey[] } & TakenKey)
   /** The workflow that these jobs belong to has a node of this name already. Nothing of the group was stored. */
   | { status: 'named'; index: number }
   /** The workflow to join is not running. Nothing of the group was stored. */
   | { status: 'closed' };
+
+/** A job of a group whose unique key belongs to another one. */
+export interface TakenKey {
+  index: number;
+  /** The owner of the key. */
+  job: Job;
+}
+
+/** The answer to a group of which these keys are taken, in the order of its jobs; undefined where none is. */
+export function takenAnswer([first, ...others]: readonly TakenKey[]): InsertAnswer | undefined {
+  return first && { status: 'taken', ...first, ...(others.length > 0 && { others }) };
+}
 
 /** What several inserts have stored together; those that were refused have stored nothing. */
 export function storedBy(answers: readonly InsertAnswer[]): Stored {

@@ -1,4 +1,12 @@
-import type { Change, InsertAnswer, InsertGroup, Job, NewJob } from '@waybill/core';
+import {
+  type Change,
+  type InsertAnswer,
+  type InsertGroup,
+  type Job,
+  type NewJob,
+  type TakenKey,
+  takenAnswer,
+} from '@waybill/core';
 import { countChange, write } from './apply.ts';
 import { type Base, despiteRivals } from './base.ts';
 import { type Clash, clashesOf } from './clashes.ts';
@@ -133,18 +141,18 @@ async function findClash({ base, tx, clashes }: Desk, made: readonly NewJob[]): 
 /** Looks at all unique keys of a group before anything is written. */
 function findTaken({ owners }: Desk, jobs: readonly NewJob[]): InsertAnswer | null {
   const ours = new Map<string, Job>();
+  const taken: TakenKey[] = [];
   for (const [index, { job, unique }] of jobs.entries()) {
     if (!unique) continue;
     const key = keyOf(job.tenant, unique.key);
-    const owner = ours.get(key) ?? owners.get(key);
+    const sibling = ours.get(key);
+    const owner = sibling ?? owners.get(key);
     const isExpected = owner && unique.owner?.id === owner.id && unique.owner.version === owner.version;
     // When the expected owner's row is gone, nobody is left who could be in the way.
-    if (owner && !(isExpected && (!unique.replace || fits(unique.replace, owner)))) {
-      return { status: 'taken', index, job: owner };
-    }
-    ours.set(key, job);
+    if (!owner || (isExpected && (!unique.replace || fits(unique.replace, owner)))) ours.set(key, job);
+    else if (!sibling || taken.length === 0) taken.push({ index, job: owner });
   }
-  return null;
+  return takenAnswer(taken) ?? null;
 }
 
 /** Whether a change would be applied to a row that is locked. */

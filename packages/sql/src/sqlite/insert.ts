@@ -71,19 +71,38 @@ function store(session: Session, group: GroupMessage, at: number, now: number): 
 /** Takes over the row's unique key, before the row goes in: a slot that its owner leaves is others' first. */
 function makeRoom(
   session: Session,
-  { rows, uniques }: GroupMessage,
+  group: GroupMessage,
   index: number,
   at: number,
   now: number,
   admitted: Map<string, Row>,
 ): InsertReply | null {
+  const { rows, uniques } = group;
   const row = rows[index]!;
   const unique = uniques?.[index];
   if (!unique) return null;
   const taken = takeKey(session, row, unique, at, now);
   for (const other of taken.admitted) admitted.set(other[AT.id], other);
   if (taken.by === null) return null;
-  return existing(session, rows, index) ?? repeated(session, row, index) ?? { status: 'taken', index, row: taken.by };
+  return existing(session, rows, index) ?? repeated(session, row, index) ?? allTaken(session, group, index, at, now);
+}
+
+/** Every job from the given one on whose key another job has. What is written on the way is rolled back with the group. */
+function allTaken(
+  session: Session,
+  { rows, uniques }: GroupMessage,
+  from: number,
+  at: number,
+  now: number,
+): InsertReply {
+  const own = new Set(rows.map((row) => row[AT.id]));
+  const keys: { index: number; row: Row }[] = [];
+  for (const [index, row] of rows.entries()) {
+    const unique = index < from ? undefined : uniques?.[index];
+    const by = unique && takeKey(session, row, unique, at, now).by;
+    if (by && (index === from || !own.has(by[AT.id]))) keys.push({ index, row: by });
+  }
+  return { status: 'taken', keys };
 }
 
 function storeRow(session: Session, { rows, rules }: GroupMessage, index: number): InsertReply | null {

@@ -7,6 +7,7 @@ import {
   type Job,
   rankFor,
   readEach,
+  takenAnswer,
   type UniqueClaim,
 } from '@waybill/core';
 import { encodeEvent } from '../event-codec.ts';
@@ -34,6 +35,7 @@ function uniqueMessage({ key, owner, replace }: UniqueClaim): UniqueMessage {
 /** What was inserted is what was sent, so it need not travel back. */
 export function insertAnswer(reply: InsertReply, { jobs }: InsertGroup): InsertAnswer {
   if (reply.status === 'closed' || reply.status === 'named') return reply;
+  if (reply.status === 'taken') return takenAnswer(reply.keys.map(({ index, row }) => ({ index, job: fromRow(row) })))!;
   if (reply.status !== 'inserted') {
     const { status, index, row } = reply;
     return { status, index, job: fromRow(row) };

@@ -69,7 +69,8 @@ export type InsertReply =
   /** `admitted`: which of the group's jobs got a slot of their limit. */
   /** Which of the rows got a slot, and rows of others that did. */
   | { status: 'inserted'; admitted: number[]; others: Row[] }
-  | { status: 'exists' | 'repeated' | 'taken'; index: number; row: Row }
+  | { status: 'exists' | 'repeated'; index: number; row: Row }
+  | { status: 'taken'; keys: { index: number; row: Row }[] }
   | { status: 'named'; index: number }
   | { status: 'closed' };
 

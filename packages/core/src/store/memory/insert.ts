@@ -1,5 +1,13 @@
 import type { Job } from '../../job/job.ts';
-import type { Edge, InsertAnswer, InsertGroup, NewJob, UniqueClaim } from '../insert.ts';
+import {
+  type Edge,
+  type InsertAnswer,
+  type InsertGroup,
+  type NewJob,
+  type TakenKey,
+  takenAnswer,
+  type UniqueClaim,
+} from '../insert.ts';
 import { applyOne, judge } from './apply.ts';
 import { admit, setRule } from './slots.ts';
 import { keyOf, type MemoryState } from './state.ts';
@@ -72,17 +80,19 @@ function findExisting(state: MemoryState, { jobs }: InsertGroup): InsertAnswer |
 function findConflict(state: MemoryState, { jobs }: InsertGroup): InsertAnswer | undefined {
   /** Owners that this very group would make. */
   const owners = new Map<string, Job>();
+  const taken: TakenKey[] = [];
   for (const [index, { job, unique }] of jobs.entries()) {
     const earlier = jobs.slice(0, index).map((other) => other.job);
     const sameKey = job.idempotencyKey !== null && [...state.rows(), ...earlier].find((other) => repeats(other, job));
-    if (sameKey) return { status: 'repeated', index, job: sameKey };
+    if (sameKey && taken.length === 0) return { status: 'repeated', index, job: sameKey };
     if (!unique) continue;
-    const owner = owners.get(unique.key) ?? state.ownerOf(job.tenant, unique.key);
+    const sibling = owners.get(unique.key);
+    const owner = sibling ?? state.ownerOf(job.tenant, unique.key);
     // When the expected owner's row is gone, nobody is left who could be in the way.
-    if (owner && !mayFollow(state, owner, unique)) return { status: 'taken', index, job: owner };
-    owners.set(unique.key, job);
+    if (!owner || mayFollow(state, owner, unique)) owners.set(unique.key, job);
+    else if (!sibling || taken.length === 0) taken.push({ index, job: owner });
   }
-  return undefined;
+  return takenAnswer(taken);
 }
 
 const repeats = (other: Job, job: Job): boolean =>

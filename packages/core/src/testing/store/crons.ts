@@ -103,6 +103,8 @@ export function testCrons(open: OpenBench): void {
       const on = () => crons.enable({ tenant, name, expected, enabled: true, nextAt: bench.now });
       await Promise.all([on(), crons.remove(tenant, name), on()]);
       expect(await crons.get(tenant, name)).toBeNull();
+    });
+
     // fault: the cron is registered again, as at every start of a process, before its due tick was fired
     it('A6: guarantee 9: put again with the same schedule, one keeps the tick that is due', async () => {
       const bench = await open();

@@ -116,6 +116,26 @@ export function testUnique(open: OpenBench): void {
       expect(await insert(bench, bench.make(), replacing)).toMatchObject({ status: 'inserted' });
     });
 
+    it('A13: every key of a group that is taken is answered at once, and nothing is stored', async () => {
+      const bench = await open();
+      const keyed = (key: string, owner: Job | null = null): NewJob => ({
+        ...bench.make({ uniqueKey: key }),
+        unique: { key, owner: owner && { id: owner.id, version: owner.version } },
+      });
+      const [a, b, c] = (await Promise.all(['a', 'b', 'c'].map((key) => bench.insert(keyed(key))))).flat();
+      const made = [keyed('free'), keyed('a'), bench.make(), keyed('b'), keyed('c', c), keyed('a'), keyed('free')];
+      expect(await insert(bench, ...made)).toEqual({
+        ...{ status: 'taken', index: 1, job: a },
+        others: [
+          { index: 3, job: b },
+          { index: 5, job: a },
+        ],
+      });
+      const found = await bench.store.get(made.map(({ job }) => job));
+      expect(found).toEqual(made.map(() => null));
+      expect(await insert(bench, keyed('c', c))).toMatchObject({ status: 'inserted' });
+    });
+
     // fault: two jobs with one key come in one call
     it('guarantee 7: groups of one call follow each other', async () => {
       const bench = await open();
