@@ -79,7 +79,7 @@ try() {
       ;;
   esac
   : >"$folder/$name.out"
-  $waybill serve --store "$store" --transport "$carried" --port 0 --no-auth >"$folder/$name.out" 2>"$folder/$name.log" &
+  $waybill serve --store "$store" --transport "$carried" --port 0 --no-auth --test-directives >"$folder/$name.out" 2>"$folder/$name.log" &
   server=$!
   url=$(word_in "$folder/$name.out" 'waybill ready on ' "$server")
   if [ -z "${url:-}" ]; then cat "$folder/$name.log" >&2; exit 1; fi

@@ -135,3 +135,20 @@ test('--help and --version', () => {
   expect(run('--help').stdout).toContain('waybill serve');
   expect(run('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
+
+test("A21: a job's metadata steers no worker unless the server is asked for that, on loopback too", async () => {
+  const steered = { ...job, options: { ...job.options, metadata: { test_directive: 'terminate' } } };
+  const heard = async (server: ServerProcess): Promise<unknown> => {
+    await server.call('POST', '/ojs/v1/jobs', steered);
+    const fetched = { queues: ['q'], worker_id: 'w1' };
+    const { body } = await server.call<{ jobs: { id: string }[] }>('POST', '/ojs/v1/workers/fetch', fetched);
+    const beat = { worker_id: 'w1', active_jobs: [body.jobs[0]!.id] };
+    return (await server.call('POST', '/ojs/v1/workers/heartbeat', beat)).body['directive'];
+  };
+  const [plain, asked] = [await serve('plain.db'), await serve('asked.db', '--test-directives')];
+  onTestFinished(async () => void (await Promise.all([plain.end('SIGKILL'), asked.end('SIGKILL')])));
+  expect([await heard(plain), await heard(asked)]).toEqual(['running', 'terminate']);
+  const beyond = run('serve', '--host', '0.0.0.0', '--no-auth', '--test-directives', '--store', store('beyond.db'));
+  expect(beyond.status).not.toBe(0);
+  expect(beyond.stderr).toContain('Refusing test directives beyond loopback');
+});

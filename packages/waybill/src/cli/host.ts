@@ -28,7 +28,7 @@ export async function startHost(options: ServeOptions, logger: Logger): Promise<
       requireLease: options.requireLease,
       // What no row could hold is refused at the door, unless there is another place for it.
       ...(options.blobs !== undefined && { maxBodyBytes: LARGEST_PAYLOAD }),
-      testDirectives: isLoopback(options.host),
+      testDirectives: options.testDirectives ?? false,
     });
     const listening = await listenSomewhere(app, options);
     const drain = async () => {
@@ -43,14 +43,20 @@ export async function startHost(options: ServeOptions, logger: Logger): Promise<
 }
 
 /** What the server refuses when it begins to listen, refused before the store is opened and migrated. */
-function checkListening({ host, noAuth, allowedHosts }: ServeOptions): void {
+function checkListening({ host, noAuth, allowedHosts, testDirectives }: ServeOptions): void {
   const bad = allowedHosts.find((name) => isIP(name.replace(/^\[(.*)\]$/, '$1')) === 0 && !/^[\w.-]+$/.test(name));
   if (bad !== undefined) {
     throw new WaybillError('invalid_request', `Invalid host name '${shownWord(bad)}'.`, {
       hint: 'Use a name or an address without scheme and port, such as jobs.example.',
     });
   }
-  if (noAuth || isLoopback(host)) return;
+  if (isLoopback(host)) return;
+  if (testDirectives) {
+    throw new WaybillError('forbidden', 'Refusing test directives beyond loopback: any job could stop its worker.', {
+      hint: 'Listen on 127.0.0.1, or leave out --test-directives.',
+    });
+  }
+  if (noAuth) return;
   const where = host === '' ? 'every address' : host;
   throw new WaybillError('forbidden', `Refusing to listen on ${where}: anyone who reaches it could use this server.`, {
     hint: 'Listen on 127.0.0.1, or pass --no-auth (noAuth) if something else keeps strangers out.',

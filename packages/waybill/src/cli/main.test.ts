@@ -127,6 +127,7 @@ test('a group has help, and each command its own', async () => {
       --transport URL    what carries hints: poll or sqs://REGION/PREFIX [WAYBILL_TRANSPORT, poll]
       --blobs URL        where large payloads go: file:FOLDER or s3://BUCKET/PREFIX [WAYBILL_BLOBS, nowhere]
       --require-lease    refuse to settle a job without its lease token
+      --test-directives  let jobs steer their workers, for conformance suites; on loopback only
       --store URL        sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE [WAYBILL_STORE, sqlite:./waybill.db]
       --help             show this
 

@@ -13,6 +13,8 @@ export interface ServeOptions {
   /** Names that a request may give as its `Host`, besides those of loopback. */
   allowedHosts: string[];
   requireLease: boolean;
+  /** Whether a job's `options.metadata.test_directive` steers its worker. @defaultValue false */
+  testDirectives?: boolean;
   transport: string;
   /** Where large payloads go; undefined: nowhere. */
   blobs: string | undefined;
@@ -46,6 +48,7 @@ export const SERVE_OPTIONS = {
   transport: TRANSPORT,
   blobs: BLOBS,
   'require-lease': { about: 'refuse to settle a job without its lease token' },
+  'test-directives': { about: 'let jobs steer their workers, for conformance suites; on loopback only' },
   store: {
     value: 'URL',
     about: 'sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE',
@@ -68,6 +71,7 @@ export function readServeOptions(
     noAuth: values['no-auth'] ?? false,
     allowedHosts: namesIn(values['allow-host']?.join(',') ?? env['WAYBILL_ALLOWED_HOSTS'] ?? ''),
     requireLease: values['require-lease'] ?? false,
+    testDirectives: values['test-directives'] ?? false,
     transport: values.transport ?? transportIn(env),
     blobs: values.blobs ?? blobsIn(env),
   };
