@@ -129,6 +129,11 @@ export interface Fence {
 
 export interface HeartbeatCall extends InTenant {
   workerId: string;
+  /**
+   * A new name for each start of the worker. A directive is for the start that it was given to; without a name it is for all
+   * that come under the worker's id.
+   */
+  instance?: string;
   jobs: readonly { id: string; leaseToken?: string }[];
   /** @defaultValue the length granted at the claim */
   leaseMs?: number;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { HeartbeatAnswer, WorkerDirective } from '@waybill/core';
 import type { HeldRun, HeldRuns } from './held-run.ts';
 import type { ResolvedWorkerOptions } from './options.ts';
@@ -19,6 +20,8 @@ interface HeartbeatParts
 /** Keeps every lease of the worker alive in one call, and hears what the worker is told to do. */
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
+  /** What an earlier process under the same id was told is not for this one. */
+  readonly #instance = randomUUID();
   readonly #ending = new AbortController();
   #poke = new AbortController();
   #wakeAt = Number.NEGATIVE_INFINITY;
@@ -95,7 +98,8 @@ export class Heartbeat {
   async #beatFor(runs: readonly HeldRun[]): Promise<void> {
     const { id: workerId, jobs, clock, tenant, heartbeatMs } = this.#parts;
     const sentAt = clock.monotonic();
-    const call = { workerId, tenant, jobs: runs.map(({ id, lease }) => ({ id, leaseToken: lease.token })) };
+    const held = runs.map(({ id, lease }) => ({ id, leaseToken: lease.token }));
+    const call = { workerId, instance: this.#instance, tenant, jobs: held };
     this.#hear(runs, sentAt, await within(heartbeatMs, clock, jobs.heartbeat(call), this.#ending.signal));
   }
 

@@ -163,6 +163,25 @@ describe('stopping', () => {
     expect(await happened(job.id, 'job.requeued')).toMatchObject({ state: 'available', attempt: 0, run: 1 });
   });
 
+  // fault: a worker is told to terminate, and a process under the same id starts afterwards
+  it('A14: a worker that was told to terminate ends, and the next one under its id works', async () => {
+    const { work, add, happened, waybill, clock } = bench();
+    const quick = task('quick.one', { run: () => 1 });
+    const first = work([quick]);
+    await happened((await add(quick)).id, 'job.completed');
+    await waybill.workers.direct('worker-1', 'terminate');
+    await clock.advance(20_000);
+    await first.ended;
+    const second = work([quick]);
+    let hasEnded = false;
+    void second.ended.then(() => {
+      hasEnded = true;
+    });
+    await clock.advance(60_000);
+    expect(await happened((await add(quick)).id, 'job.completed')).toMatchObject({ state: 'completed' });
+    expect(hasEnded).toBe(false);
+  });
+
   it('before it was started does nothing', async () => {
     const worker = new Worker({ jobs: bench().jobs, tasks: [task('a.a', { run: () => 1 })] });
     await Promise.all([worker.stop(), worker.stop(), worker.drain(), worker.ended]);

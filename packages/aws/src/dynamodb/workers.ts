@@ -22,10 +22,20 @@ function workerOf(item: Item): WorkerInfo {
   };
 }
 
-export async function beat(base: Base, { tenant, id, activeJobs, now, told }: WorkerBeat): Promise<WorkerDirective> {
+export async function beat(base: Base, given: WorkerBeat): Promise<WorkerDirective> {
+  const { tenant, id, activeJobs, instance, now, told } = given;
   const key = workerKey(tenant, id);
-  const set = { aj: activeJobs, ls: now, x: secondsOf(now + KEPT_MS) };
-  const note = () => base.db.write({ update: key, change: { set }, if: exists('fs') });
+  const set = {
+    ...{ aj: activeJobs, ls: now, x: secondsOf(now + KEPT_MS) },
+    ...(instance !== undefined && { in: instance }),
+  };
+  const note = async () => {
+    const isSame = instance === undefined ? exists('fs') : all(exists('fs'), equals('in', instance));
+    const written = await base.db.write({ update: key, change: { set }, if: isSame });
+    if (written.ok || !written.old || !('fs' in written.old)) return written;
+    // Another instance of a worker that is known: it goes on, whatever the last one was told.
+    return base.db.write({ update: key, change: { set: { ...set, di: 'running' } }, if: exists('fs') });
+  };
   const known = await note();
   if (known.ok) return workerOf(known.item!).directive;
   const change = { set: { ...set, fs: now } };

@@ -47,7 +47,8 @@ export function jobs(calls: Calls): Jobs {
     heartbeat: async (call) => {
       const tenant = calls.tenantOf(call);
       const active_jobs = call.jobs.map(({ id, leaseToken: lease_token }) => ({ id, lease_token }));
-      const body = { worker_id: call.workerId, active_jobs, visibility_timeout_ms: call.leaseMs };
+      const { workerId: worker_id, instance, leaseMs: visibility_timeout_ms } = call;
+      const body = { worker_id, instance, active_jobs, visibility_timeout_ms };
       // Extending twice is extending once.
       return heard(await calls.call('POST', '/ojs/v1/workers/heartbeat', { tenant, body, repeatable: true }));
     },

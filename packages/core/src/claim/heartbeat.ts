@@ -40,8 +40,9 @@ export class Heartbeats {
     this.#extends = new GroupCommit({ flush: (requests) => parts.store.extend(requests), maxItems, parallel });
   }
 
-  async beat({ tenant = '', workerId, jobs, leaseMs }: HeartbeatCall): Promise<HeartbeatAnswer> {
+  async beat({ tenant = '', workerId, instance, jobs, leaseMs }: HeartbeatCall): Promise<HeartbeatAnswer> {
     checkWorkerId(workerId);
+    if (instance !== undefined) checkWorkerId(instance, 'instance');
     if (jobs.length > MAX_CLAIM) throw invalidField('active_jobs', `must have at most ${MAX_CLAIM} items.`);
     const { store } = this.#parts;
     const now = store.clock.now();
@@ -51,7 +52,7 @@ export class Heartbeats {
     }));
     const [directive, answers] = await Promise.all([
       store.workers.beat({
-        ...{ tenant, id: workerId, activeJobs: jobs.length, now },
+        ...{ tenant, id: workerId, activeJobs: jobs.length, now, ...(instance !== undefined && { instance }) },
         told: workerStarted(workerId, jobs.length, { tenant, at: now }),
       }),
       Promise.all(runs.map((run) => this.extend({ tenant, ...run, workerId, leaseMs: leaseMs ?? null, isTold: true }))),

@@ -9,6 +9,8 @@ export interface WorkerBeat {
   tenant: string;
   id: string;
   activeJobs: number;
+  /** Which start of the worker this is. Another one than before goes on, whatever the last one was told. */
+  instance?: string;
   now: number;
   /** Told when the worker was not known before. */
   told?: Told;
@@ -25,7 +27,7 @@ export interface WorkerInfo {
 
 /** Who works here. Only for people and for directives: leases live in the job rows. */
 export interface WorkerStore {
-  /** Notes that the worker lives and answers what it was told to do. */
+  /** Notes that the worker lives and answers what this instance of it was told to do. */
   beat(beat: WorkerBeat): Promise<WorkerDirective>;
   /** Null when no such worker was ever seen. Tells only what changes something. */
   direct(tenant: string, id: string, directive: WorkerDirective, told?: Told): Promise<WorkerInfo | null>;

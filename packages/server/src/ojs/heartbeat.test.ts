@@ -43,6 +43,16 @@ test('a worker hears what it was told to do', async () => {
   expect((await post('/ojs/v1/workers/heartbeat', { worker_id: 'w1' })).body.state).toBe('quiet');
 });
 
+test('A14: a worker that names its instance does not hear what an earlier one was told', async () => {
+  const { waybill, post } = harness();
+  const beat = async (instance: unknown) =>
+    (await post('/ojs/v1/workers/heartbeat', { worker_id: 'w1', instance })).body;
+  await beat('first');
+  await waybill.workers.direct('w1', 'terminate');
+  expect([(await beat('first')).directive, (await beat('second')).directive]).toEqual(['terminate', 'running']);
+  expect([(await beat('')).error.code, (await beat(1)).error.code]).toEqual(['invalid_request', 'invalid_request']);
+});
+
 test('a test directive steers a worker only where that was asked for', async () => {
   for (const testDirectives of [true, false]) {
     const { enqueued, fetched, post, get } = harness({ testDirectives });

@@ -15,6 +15,7 @@ import type { Surface } from '../surface.ts';
 import { jobIdOf, leaseMsOf, leaseTokenOf, workerIdOf } from './fields.ts';
 
 const MAX_ACTIVE_JOBS = 1_000;
+const MAX_INSTANCE = 256;
 
 export async function beat(jobs: Jobs, { testDirectives }: Surface, body: Fields): Promise<object> {
   const heard = await jobs.heartbeat(readBeat(body));
@@ -33,7 +34,8 @@ function readBeat(body: Fields): HeartbeatCall {
   const { workerId } = workerIdOf(body);
   if (workerId === undefined) throw invalidField('worker_id', 'is required.');
   const jobs = (body.array('active_jobs', { max: MAX_ACTIVE_JOBS }) ?? []).map(activeJob);
-  return { workerId, jobs, ...leaseMsOf(body) };
+  const instance = body.string('instance', { max: MAX_INSTANCE });
+  return { workerId, jobs, ...(instance !== undefined && { instance }), ...leaseMsOf(body) };
 }
 
 /** A bare id, or one with the token of its run. */

@@ -11,9 +11,10 @@ export const workerStore = (base: Base): WorkerStore => ({
 });
 
 /** One statement for a worker that is known, as all but new ones are. */
-async function beat(base: Base, { tenant, id, activeJobs, now, told }: WorkerBeat): Promise<WorkerDirective> {
+async function beat(base: Base, given: WorkerBeat): Promise<WorkerDirective> {
+  const { tenant, id, activeJobs, instance = null, now, told } = given;
   const { link, sql } = base;
-  const cells = [tenant, id, activeJobs, now];
+  const cells = [tenant, id, activeJobs, now, instance];
   const known = async () => (await link.query<[string]>(sql['worker-beat'], cells))[0];
   const entered = async () => (await telling(base, told, (to) => to.query<[string]>(sql['worker-enter'], cells)))[0];
   // The last look finds it where another beat of the same worker was faster.

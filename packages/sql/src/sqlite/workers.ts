@@ -4,10 +4,11 @@ import type { Session } from './session.ts';
 
 type WorkerRow = [string, string, number, number, number, string];
 
-export function beat(session: Session, { tenant, id, activeJobs, now, told }: Input<'beat'>): WorkerDirective {
-  const known = session.sql['worker-beat'].get<[string]>(tenant, id, activeJobs, now);
+export function beat(session: Session, given: Input<'beat'>): WorkerDirective {
+  const { tenant, id, activeJobs, instance = null, now, told } = given;
+  const known = session.sql['worker-beat'].get<[string]>(tenant, id, activeJobs, now, instance);
   if (known) return known[0] as WorkerDirective;
-  session.sql['worker-enter'].run(tenant, id, activeJobs, now);
+  session.sql['worker-enter'].run(tenant, id, activeJobs, now, instance);
   if (told) session.tell(told);
   return 'running';
 }

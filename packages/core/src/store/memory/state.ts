@@ -51,6 +51,8 @@ export class MemoryState {
   readonly limits = new Map<string, LimitState>();
   readonly queues = new Map<string, QueueState>();
   readonly workers = new Map<string, WorkerInfo>();
+  /** Which start of each worker was seen last. */
+  readonly workerInstances = new Map<string, string>();
   readonly workflows = new Map<string, WorkflowRecord>();
   readonly crons = new Map<string, CronRecord>();
   /** With those that have expired or were removed, for their versions. */

@@ -2,11 +2,16 @@ import type { Told } from '../../events/subject-event.ts';
 import type { WorkerBeat, WorkerDirective, WorkerInfo } from '../workers.ts';
 import { keyOf, type MemoryState } from './state.ts';
 
-export function beat(state: MemoryState, { tenant, id, activeJobs, now, told }: WorkerBeat): WorkerDirective {
-  if (told && !state.workers.has(keyOf(tenant, id))) state.tellOf(told);
-  const known = state.workers.get(keyOf(tenant, id)) ?? { tenant, id, firstSeenAt: now, directive: 'running' };
-  state.workers.set(keyOf(tenant, id), { ...known, activeJobs, lastSeenAt: now });
-  return known.directive;
+export function beat(state: MemoryState, given: WorkerBeat): WorkerDirective {
+  const { tenant, id, activeJobs, instance, now, told } = given;
+  const key = keyOf(tenant, id);
+  if (told && !state.workers.has(key)) state.tellOf(told);
+  const known = state.workers.get(key) ?? { tenant, id, firstSeenAt: now, directive: 'running' };
+  const isOther = instance !== undefined && state.workerInstances.get(key) !== instance;
+  if (isOther) state.workerInstances.set(key, instance);
+  const directive = isOther ? 'running' : known.directive;
+  state.workers.set(key, { ...known, activeJobs, lastSeenAt: now, directive });
+  return directive;
 }
 
 export function direct(

@@ -29,6 +29,34 @@ export function testWorkers(open: OpenBench): void {
       expect(await bench.store.workers.list('')).toMatchObject([{ id: 'w1', directive: 'terminate' }]);
     });
 
+    it('A14: a directive is for the process that it was given to, not for the next one under the same id', async () => {
+      const bench = await open();
+      const { workers } = bench.store;
+      const beat = (instance?: string) =>
+        workers.beat({
+          tenant: '',
+          id: 'w1',
+          activeJobs: 0,
+          now: bench.now,
+          ...(instance !== undefined && { instance }),
+        });
+      expect(await beat('first')).toBe('running');
+      await workers.direct('', 'w1', 'terminate');
+      expect([await beat('first'), await beat(), await beat('first')]).toEqual(Array(3).fill('terminate'));
+      expect([await beat('second'), await beat('second'), await beat()]).toEqual(Array(3).fill('running'));
+      expect(await workers.list('')).toMatchObject([{ id: 'w1', directive: 'running' }]);
+      await workers.direct('', 'w1', 'quiet');
+      expect(await beat('second')).toBe('quiet');
+    });
+
+    it('A14: one that was told before it named an instance goes on as well', async () => {
+      const bench = await open();
+      const beat = { tenant: '', id: 'w1', activeJobs: 0, now: bench.now };
+      await bench.store.workers.beat(beat);
+      await bench.store.workers.direct('', 'w1', 'terminate');
+      expect(await bench.store.workers.beat({ ...beat, instance: 'first' })).toBe('running');
+    });
+
     it('a worker that nobody has seen cannot be told anything', async () => {
       const bench = await open();
       expect(await bench.store.workers.direct('', 'ghost', 'quiet')).toBeNull();

@@ -1,0 +1,2 @@
+-- Which start of the worker was seen last: a directive is for that one, and not for those that come after it.
+alter table {schema}.workers add column instance text;
