@@ -21,6 +21,7 @@ import { workerDirected } from './events/told.ts';
 import { checkHealth } from './health/health.ts';
 import { UnknownTypes } from './health/unknown-types.ts';
 import { FIRST_REMINDER_MS } from './job/next-at.ts';
+import { checkedRule } from './limits/limit-options.ts';
 import { limits } from './limits/limits.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { checkNodeVersion } from './node-version.ts';
@@ -29,6 +30,7 @@ import { Reporter } from './progress/reporter.ts';
 import { records } from './records/records.ts';
 import { Settler } from './settle/settler.ts';
 import type { CronRecord } from './store/crons.ts';
+import { checkKeep } from './store/queues.ts';
 import { pollTransport } from './transport/poll/poll-transport.ts';
 import { Reminders } from './transport/reminders.ts';
 import type { Waybill } from './waybill.ts';
@@ -159,8 +161,12 @@ export function engine(options: EngineOptions): Waybill {
       list: ({ tenant = '' } = {}) => store.queues.list(tenant),
       pause: (name, { tenant = '', by } = {}) => writer.setPaused(tenant, checkQueue(name, 'queue'), true, by),
       resume: (name, { tenant = '', by } = {}) => writer.setPaused(tenant, checkQueue(name, 'queue'), false, by),
-      setLimit: (name, limit, { tenant = '' } = {}) => writer.setQueueLimit(tenant, checkQueue(name, 'queue'), limit),
-      setKeep: (name, keep, { tenant = '' } = {}) => writer.setKeep(tenant, checkQueue(name, 'queue'), keep),
+      setLimit: async (name, limit, { tenant = '' } = {}) => {
+        const rule = limit === null ? null : checkedRule(limit, 'limit');
+        return writer.setQueueLimit(tenant, checkQueue(name, 'queue'), rule);
+      },
+      setKeep: async (name, keep, { tenant = '' } = {}) =>
+        writer.setKeep(tenant, checkQueue(name, 'queue'), checkKeep(keep)),
       stats: async (name, { tenant = '' } = {}) => {
         const stats = await store.queues.stats(tenant, checkQueue(name, 'queue'), { atMost: COUNT_AT_MOST });
         if (stats === null) throw queueNotFound(name);

@@ -73,6 +73,7 @@ export {
 } from './limits/limit.ts';
 export { checkLimitRule } from './limits/limit-options.ts';
 export { startsIn, type Window, withStarts } from './limits/window.ts';
+export { isDay, parseMoment } from './moment.ts';
 export { checkNodeVersion } from './node-version.ts';
 export type * from './store/apply.ts';
 export * from './store/claim.ts';

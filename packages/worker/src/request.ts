@@ -14,7 +14,7 @@ import { checkPolicy, policyFor, type TaskDefaults } from './task-defaults.ts';
 
 /** What one call may say about its job; it beats what the task says. */
 export interface EnqueueOptions extends Omit<TaskPolicy, 'unique' | 'limit'> {
-  /** UUIDv7. Enqueued again under the same id, it is the same job. */
+  /** UUIDv7. One that another job has is refused with `duplicate`; `idempotencyKey` makes a call repeatable. */
   id?: string;
   /** Milliseconds from now, or a moment. */
   delay?: number | Date;

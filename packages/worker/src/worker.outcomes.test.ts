@@ -69,6 +69,24 @@ describe('a handler comes to exactly one outcome', () => {
     expect(logs.warnings()).toContain("Task 'odd.one' threw no Error.");
   });
 
+  // fault: the handler throws a Proxy that was revoked, which throws at every question
+  it('A22: throwing a revoked Proxy fails the run and frees its slot', async () => {
+    const { work, add, happened } = bench();
+    const odd = task('odd.one', {
+      retry: { max_attempts: 1 },
+      run: () => {
+        const { proxy, revoke } = Proxy.revocable(new Error('no'), {});
+        revoke();
+        throw proxy;
+      },
+    });
+    const plain = task('plain.one', { run: () => 1 });
+    work([odd, plain], { concurrency: 1 });
+    const failed = await happened((await add(odd)).id, 'job.discarded');
+    expect(failed.errors[0]).toMatchObject({ message: expect.stringContaining('cannot be read') });
+    expect(await happened((await add(plain)).id, 'job.completed')).toMatchObject({ result: 1 });
+  });
+
   it.each([
     ['a BigInt', { big: 1n }, "'big' is a BigInt"],
     ['a Map', new Map(), 'it is a Map'],

@@ -18,15 +18,6 @@ export interface Update {
   append?: Record<string, readonly string[]>;
 }
 
-export const keyOfWrite = (write: Write): Key =>
-  'put' in write
-    ? { pk: write.put['pk'] as string, sk: write.put['sk'] as string }
-    : 'update' in write
-      ? write.update
-      : 'delete' in write
-        ? write.delete
-        : write.check;
-
 const ON_FAILURE = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
 /** In the words of a transaction, which are those of the single requests too. */

@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { checkLimit, type JobLimit } from '../limits/limit-options.ts';
 import { readMoment } from './moment.ts';
 import { checkRetry } from './retry-options.ts';
+import { checkStorable } from './storable.ts';
 import { checkUnique, isUniqueAcrossQueues, type UniqueRule } from './unique.ts';
 
 /** What a producer sends: the Open Job Spec envelope. Unknown fields are kept and given back. */
@@ -108,6 +109,10 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
   const extra = envelope.rest(NOT_EXTRA);
   const queue = queueIn(options);
   const meta = envelope.object('meta') ?? {};
+  checkStorable('args', args);
+  checkStorable('meta', meta);
+  if (kept) checkStorable('options', kept);
+  if (extra) checkStorable('body', extra);
 
   return {
     id,

@@ -2,14 +2,13 @@ import type { Fields } from '../check.ts';
 import { parseDuration } from '../duration.ts';
 import { invalidField } from '../errors.ts';
 import { LATEST_MOMENT } from '../job/rank.ts';
-
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+import { parseMoment } from '../moment.ts';
 
 /** A point in time: RFC 3339, or `+PT2S` counted from now. Null when absent. */
 export function readMoment(fields: Fields, key: string, now: number): number | null {
   const text = fields.string(key);
   if (text === undefined) return null;
-  const moment = text.startsWith('+') ? relative(text.slice(1), now) : absolute(text);
+  const moment = text.startsWith('+') ? relative(text.slice(1), now) : parseMoment(text);
   if (moment === undefined) {
     throw invalidField(fields.name(key), 'must be an RFC 3339 time like 2030-01-31T12:00:00Z, or +PT5M from now.');
   }
@@ -21,10 +20,4 @@ export function readMoment(fields: Fields, key: string, now: number): number | n
 function relative(duration: string, now: number): number | undefined {
   const ms = parseDuration(duration);
   return ms === undefined ? undefined : now + ms;
-}
-
-function absolute(text: string): number | undefined {
-  if (!RFC_3339.test(text)) return undefined;
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -1,4 +1,4 @@
-import type { Fields } from '../check.ts';
+import { Fields } from '../check.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import type { LimitRule } from './limit.ts';
 
@@ -52,6 +52,22 @@ export function checkLimitRule(limit: Fields): LimitRule {
     throw invalidField(limit.name('concurrency'), "or 'rate' is required: a limit must limit something.");
   }
   return { concurrency, rate };
+}
+
+/** Refuses a rule that an embedded caller has made itself; what is absent is not limited. */
+export function checkedRule(rule: LimitRule, field: string): LimitRule {
+  const given = new Fields(rule, field);
+  given.refuseUnknown(['concurrency', 'rate']);
+  const concurrency = given.integer('concurrency', { min: 1, max: MOST }) ?? null;
+  const rate = given.fields('rate');
+  if (concurrency === null && rate === undefined)
+    throw invalidField(given.name('concurrency'), "or 'rate' is required: a limit must limit something.");
+  if (rate === undefined) return { concurrency, rate: null };
+  const limit = rate.integer('limit', { min: 1, max: MOST });
+  const periodMs = rate.integer('periodMs', { min: SHORTEST_MS, max: LONGEST_MS });
+  if (limit === undefined) throw invalidField(rate.name('limit'), 'is required.');
+  if (periodMs === undefined) throw invalidField(rate.name('periodMs'), 'is required.');
+  return { concurrency, rate: { limit, periodMs } };
 }
 
 function perNamed(limit: Fields): LimitRule['rate'][] {

@@ -8,6 +8,17 @@ const ruleOf = (rate_limit: Record<string, unknown>, queue = 'mail') =>
   checkLimit(new Fields({ rate_limit: rate_limit as never }, 'options'), queue)!;
 
 describe('guarantee 7: a rate', () => {
+  // fault: the wall clock is set back by an hour
+  test('A22: lets starts in again soon after the clock was set back', () => {
+    const rule = { concurrency: null, rate: { limit: 2, periodMs: 1_000 } };
+    const now = 10_000_000;
+    const use = claimed(rule, admitted(UNUSED, 2), 2, now);
+    expect(freeSlots(rule, use, now)).toBe(0);
+    expect(freeSlots(rule, use, now - 500)).toBe(0);
+    expect(freeSlots(rule, use, now - 3_600_000)).toBe(2);
+    expect(claimed(rule, admitted(use, 1), 1, now - 3_600_000).window).toHaveLength(1);
+  });
+
   // fault: claims come at random times, in random numbers
   test('never lets more starts into any stretch of its period than it allows, and never gets stuck', () => {
     const steps = fc.array(

@@ -2,7 +2,7 @@ import type { Writer } from '../commit/writer.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Limits } from '../waybill.ts';
-import { isLimitKey } from './limit-options.ts';
+import { checkedRule, isLimitKey } from './limit-options.ts';
 
 /** Limits by key, looked at and changed at run time. */
 export function limits(store: Store, writer: Writer): Limits {
@@ -17,7 +17,7 @@ export function limits(store: Store, writer: Writer): Limits {
     set: async (key, rule, { tenant = '' } = {}) => {
       if (!isLimitKey(key))
         throw invalidField('key', 'must be letters, digits and . _ : -, beginning with a letter or digit.');
-      await writer.setLimit(tenant, key, rule);
+      await writer.setLimit(tenant, key, checkedRule(rule, 'rule'));
       return get(key, { tenant });
     },
   };

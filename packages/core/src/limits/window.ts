@@ -10,9 +10,14 @@ const sliceMs = (periodMs: number): number => periodMs / SLICES;
 
 const sliceOf = (now: number, periodMs: number): number => Math.floor(now / sliceMs(periodMs));
 
-/** The slices that still count. */
-const current = (window: Window, now: number, periodMs: number): Window =>
-  window.filter(([slice]) => slice >= sliceOf(now, periodMs) - SLICES);
+/**
+ * The slices that still count. One that is more than a period ahead was counted before the clock was set back; if it
+ * counted, its key would be shut until the clock is there again.
+ */
+const current = (window: Window, now: number, periodMs: number): Window => {
+  const slice = sliceOf(now, periodMs);
+  return window.filter(([other]) => other >= slice - SLICES && other <= slice + SLICES);
+};
 
 export const startsIn = (window: Window, now: number, periodMs: number): number =>
   current(window, now, periodMs).reduce((sum, [, starts]) => sum + starts, 0);

@@ -1,3 +1,4 @@
+import { invalidField } from '../errors.ts';
 import type { EventType } from '../events/job-event.ts';
 import type { Told } from '../events/subject-event.ts';
 import type { LimitRule } from '../limits/limit.ts';
@@ -9,6 +10,11 @@ import type { LimitRule } from '../limits/limit.ts';
  */
 export const QUEUE_KEEPS = ['all', 'none'] as const;
 export type QueueKeep = (typeof QUEUE_KEEPS)[number];
+
+export function checkKeep(keep: QueueKeep): QueueKeep {
+  if (QUEUE_KEEPS.includes(keep)) return keep;
+  throw invalidField('keep', `must be one of ${QUEUE_KEEPS.join(', ')}.`, { allowed: QUEUE_KEEPS });
+}
 
 /** The events of an ordinary life, which a queue that keeps nothing does not write. */
 const FORGOTTEN: ReadonlySet<EventType> = new Set([

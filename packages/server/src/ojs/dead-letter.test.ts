@@ -97,6 +97,7 @@ test('a misspelt filter is refused: it would match everything', async () => {
     await server.post('/ojs/v1/dead-letter/retry', { filter: { queu: 'b' }, confirm: true }),
     await server.post('/ojs/v1/dead-letter/retry', { filter: 'b', confirm: true }),
     await server.post('/ojs/v1/dead-letter/retry', { filter: { since: 'yesterday' }, confirm: true }),
+    await server.post('/ojs/v1/dead-letter/retry', { filter: { since: '2030-02-31T00:00:00Z' }, confirm: true }),
   ]) {
     expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
   }

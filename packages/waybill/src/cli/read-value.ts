@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, parseDuration, WaybillError } from '@waybill/core';
+import { isDay, isObject, type Json, type JsonObject, parseDuration, WaybillError } from '@waybill/core';
 
 const wrong = (name: string, why: string, hint?: string): WaybillError =>
   new WaybillError('invalid_request', `${name} ${why}`, hint === undefined ? {} : { hint });
@@ -72,7 +72,9 @@ const RFC_3339 = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]
 export function readPast(name: string, text: string, now: number): number {
   const ago = shortDuration(text) ?? parseDuration(text);
   if (ago !== undefined) return now - ago;
-  const at = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
+  const isReal =
+    RFC_3339.test(text) && isDay(Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8, 10)));
+  const at = isReal ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(at)) return at;
   throw wrong(name, `must be a moment, not '${text}'.`, 'Write it like 2h, 7d, 2030-01-31 or 2030-01-31T12:00:00Z.');
 }

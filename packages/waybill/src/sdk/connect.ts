@@ -38,7 +38,7 @@ declare const RESULT: unique symbol;
 export interface Enqueued<Result = unknown> {
   id: string;
   job: Job;
-  /** False: a job under the same id, idempotency key or unique key was there already, and this is it. */
+  /** False: a job under the same idempotency key or unique key was there already, and this is it. */
   created: boolean;
   readonly [RESULT]?: Result;
 }

@@ -5,6 +5,15 @@ const MAX_STACK = 4_000;
 /** Errors of an AggregateError that are told. */
 const MOST_INNER = 3;
 
+/** Whether this is an Error. Asking a revoked Proxy that throws, and a handler may throw one. */
+export function isError(thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error;
+  } catch {
+    return false;
+  }
+}
+
 /** What a handler threw, as a bounded fact. Never throws itself, whatever it is given. */
 export function failureOf(thrown: unknown): ErrorInput {
   try {

@@ -2,7 +2,7 @@ import type { Logger, Outcome } from '@waybill/core';
 import { toJson } from '../jsonified.ts';
 import { codeOf } from '../patience.ts';
 import type { AnyTask } from '../task.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, isError } from './failure.ts';
 
 /** How a handler ended. */
 export type HandlerEnd = { kind: 'returned'; value: unknown } | { kind: 'thrown'; error: unknown };
@@ -26,8 +26,9 @@ export interface OutcomeParts {
 export function outcomeOf(end: HandlerEnd, parts: OutcomeParts, task: AnyTask): Outcome {
   const { logger, maxResultBytes } = parts;
   if (end.kind === 'thrown') {
-    if (end.error instanceof InvalidResult) return notJson(end.error.message, parts, task);
-    if (!(end.error instanceof Error)) logger.warn({ task: task.name }, `Task '${task.name}' threw no Error.`);
+    const hasError = isError(end.error);
+    if (hasError && end.error instanceof InvalidResult) return notJson(end.error.message, parts, task);
+    if (!hasError) logger.warn({ task: task.name }, `Task '${task.name}' threw no Error.`);
     return { kind: 'failed', error: failureOf(end.error) };
   }
   const answer = toJson(end.value);

@@ -38,6 +38,19 @@ export function testRates(open: OpenBench): void {
       expect(idsOf(await bench.claim())).toEqual(idsOf(jobs.slice(2, 4)));
     });
 
+    // fault: the wall clock is set back by an hour
+    it('A22: a clock that was set back does not shut a key', async () => {
+      const bench = await open();
+      await setRate(bench, 1);
+      const [first] = await bench.addMany(1, { limitKey: 'k' });
+      const [claimed] = await bench.claim();
+      expect(claimed!.id).toBe(first!.id);
+      await bench.settle(claimed!, COMPLETED);
+      bench.clock.jump(-3_600_000);
+      const [next] = await bench.addMany(1, { limitKey: 'k' });
+      expect(idsOf(await bench.claim())).toEqual([next!.id]);
+    });
+
     it('A1: a limit that cannot be read is named, and another one lets its jobs in', async ({ skip }) => {
       const bench = await open();
       if (!bench.damage) return skip('the store keeps no rows that could be damaged from outside');
