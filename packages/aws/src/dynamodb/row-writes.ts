@@ -36,7 +36,7 @@ export function rowUpdate(base: Base, job: Job, mark: string, condition: Conditi
  * DynamoDB removes it for nothing, and a repetition of the call still knows its own write.
  */
 function expiry({ settings }: Base, job: Job, isForgetful: boolean): number | null {
-  if (isForgetful && job.state === 'completed' && job.workflowId === null) {
+  if (isForgetful && job.state === 'completed' && job.workflowId === null && !job.advancePending) {
     return Math.floor(settings.clock.now() / 1000);
   }
   return expiryOf(job, settings);

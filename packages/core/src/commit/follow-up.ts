@@ -1,4 +1,4 @@
-import type { Job } from '../job/job.ts';
+import { isToAdvance, type Job } from '../job/job.ts';
 import type { Logger } from '../logger.ts';
 import type { Change } from '../store/apply.ts';
 import { hintsFor } from '../transport/hint.ts';
@@ -92,7 +92,7 @@ export class FollowUp {
   #watch(jobs: readonly Job[]): void {
     const { advance, expect } = this.#parts;
     for (const job of jobs) {
-      if (job.advancePending) void advance(job);
+      if (isToAdvance(job)) void advance(job);
       else expect(job.nextAt);
     }
   }

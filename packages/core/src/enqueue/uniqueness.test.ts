@@ -173,3 +173,36 @@ describe('jobs of one batch with the same unique key are decided about as if the
     expect((await waybill.jobs.enqueue(ruled('reject'))).created).toBe(true);
   });
 });
+
+// fault: retention removes finished jobs long before the period of their keys is over
+test('A16: guarantee 7: a period that is longer than the retention holds to its end', async () => {
+  const HOUR = 3_600_000;
+  const made = testEngine({ retention: { finishedMs: HOUR, deadMs: HOUR, eventsMs: HOUR, everyMs: 60_000 } });
+  const { waybill, clock, claimOne } = made;
+  const rule = { on_conflict: 'ignore', period: 'P2D', states: ['available', 'active', 'completed'] };
+  const [{ job }, plain] = [await waybill.jobs.enqueue(request([1], rule)), await made.enqueue({ queue: 'plain' })];
+  const { token } = await claimOne();
+  const outcome = { kind: 'completed', result: 'done' } as const;
+  await waybill.jobs.settle({ id: job.id, leaseToken: token, outcome });
+  await waybill.jobs.cancel(plain);
+  await clock.advance(47 * HOUR);
+  await expect(waybill.jobs.get(plain)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await waybill.jobs.enqueue(request([1], rule))).toMatchObject({ created: false, job: { result: 'done' } });
+  expect((await waybill.health()).status).toBe('ok');
+  await clock.advance(HOUR + 60_000);
+  await expect(waybill.jobs.get(job.id)).rejects.toMatchObject({ code: 'not_found' });
+  expect((await waybill.jobs.enqueue(request([1], rule))).created).toBe(true);
+});
+
+test('A16: a job whose rule does not name the state of its end is kept no longer than others', async () => {
+  const { waybill, claimOne } = testEngine();
+  const ends = async (rule: Record<string, unknown>) => {
+    const { job } = await waybill.jobs.enqueue(request([rule['period'] ?? ''], rule));
+    const { token } = await claimOne();
+    const outcome = { kind: 'completed', result: null } as const;
+    return (await waybill.jobs.settle({ id: job.id, leaseToken: token, outcome })).nextAt;
+  };
+  expect(await ends({ period: 'P2D' })).toBeNull();
+  expect(await ends({ states: ['completed'] })).toBeNull();
+  expect(await ends({ period: 'P3D', states: ['completed'] })).not.toBeNull();
+});

@@ -1,7 +1,8 @@
 import { type Fact, type Transition, told } from './evolve.ts';
+import { keyHeldUntil } from './held-key.ts';
 import type { Job } from './job.ts';
 
-/** Ends a job: no lease, no alarm, no slot; a workflow node still has its dependents to look at. */
+/** Ends a job: no lease, no slot, and no alarm unless it is a workflow's node or still holds its unique key. */
 export function finish(
   job: Job,
   end: Pick<Job, 'state' | 'outcome'> & Partial<Pick<Job, 'result' | 'errors' | 'dead'>>,
@@ -23,6 +24,7 @@ export function finish(
     holdsSlot: false,
     advancePending: job.workflowId !== null,
   };
+  if (job.uniqueKey !== null && (keyHeldUntil(after) ?? now) > now) after.advancePending = true;
   return told(after, facts, now);
 }
 

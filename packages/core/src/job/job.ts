@@ -125,11 +125,15 @@ export interface Job {
   /** The workflow this job is a node of. */
   readonly workflowId: string | null;
   readonly node: string | null;
-  /** A finished node whose dependents have not been looked at yet. */
+  /** A finished node whose dependents have not been looked at yet; or a finished job that still holds its unique key. */
   readonly advancePending: boolean;
 
   readonly spec: JobSpec;
 }
+
+/** Whether it is a workflow's node with dependents to look at. */
+export const isToAdvance = ({ advancePending, workflowId }: Pick<Job, 'advancePending' | 'workflowId'>): boolean =>
+  advancePending && workflowId !== null;
 
 /** Older failures are dropped so that a row stays bounded whatever its retry policy says. */
 export const MAX_ERRORS_KEPT = 50;

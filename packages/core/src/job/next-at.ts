@@ -1,4 +1,5 @@
-import type { Job } from './job.ts';
+import { keyHeldUntil } from './held-key.ts';
+import { isToAdvance, type Job } from './job.ts';
 import { LATEST_MOMENT } from './rank.ts';
 
 /** The columns that decide when the engine must look at a row again. */
@@ -13,6 +14,8 @@ type Timed = Pick<
   | 'createdAt'
   | 'finishedAt'
   | 'dead'
+  | 'workflowId'
+  | 'uniqueKey'
   | 'spec'
 >;
 
@@ -37,10 +40,10 @@ export function nextAtFor(job: Timed): number | null {
       return job.advancePending ? job.createdAt : null;
     case 'completed':
     case 'cancelled':
-      // A node's dependents are looked at off the settling path; the sweep does it when the settler died first.
-      return job.advancePending ? job.finishedAt : null;
     case 'discarded':
-      return job.advancePending ? job.finishedAt : forgetAt(job);
+      // A node's dependents are looked at off the settling path; the sweep does it when the settler died first.
+      if (isToAdvance(job)) return job.finishedAt;
+      return job.advancePending ? (keyHeldUntil(job) ?? job.finishedAt) : forgetAt(job);
   }
 }
 

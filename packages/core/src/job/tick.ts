@@ -1,6 +1,6 @@
 import { evolve, type Transition } from './evolve.ts';
 import { finish } from './finish.ts';
-import type { Job } from './job.ts';
+import { isToAdvance, type Job } from './job.ts';
 import { forgetAt } from './next-at.ts';
 import { isPast, lose, timeOut } from './settle.ts';
 
@@ -18,12 +18,20 @@ export function tick(job: Job, now: number): Transition | null {
     case 'active':
       if (isPast(job.timeoutAt, now)) return timeOut(job, now);
       return isPast(job.leaseUntil, now) ? lose(job, now) : null;
+    case 'completed':
+    case 'cancelled':
     case 'discarded':
-      // As if a person had taken it out of the set. A node's dependents come first.
-      return !job.advancePending && isPast(forgetAt(job), now) ? evolve(job, { dead: false }, [], now) : null;
+      return isToAdvance(job) ? null : letGo(job, now);
     default:
       return null;
   }
+}
+
+/** What kept a finished row is over: the period of its unique key, then its own time in the set of dead letters. */
+function letGo(job: Job, now: number): Transition | null {
+  if (job.advancePending) return isPast(job.nextAt, now) ? evolve(job, { advancePending: false }, [], now) : null;
+  // As if a person had taken it out of the set.
+  return isPast(forgetAt(job), now) ? evolve(job, { dead: false }, [], now) : null;
 }
 
 /** Its `seq` was set by the due time when it began to wait, so jobs leave in the order in which they were due. */

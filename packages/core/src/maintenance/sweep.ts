@@ -4,7 +4,7 @@ import type { Writer } from '../commit/writer.ts';
 import { fire, type MakeTick } from '../cron/fire.ts';
 import { WaybillError } from '../errors.ts';
 import { maintenanceFailed } from '../events/told.ts';
-import type { Job } from '../job/job.ts';
+import { isToAdvance, type Job } from '../job/job.ts';
 import { transition } from '../job/transition.ts';
 import type { Change } from '../store/apply.ts';
 import type { CronRecord } from '../store/crons.ts';
@@ -75,7 +75,7 @@ export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<Sw
   const ready = inTime.filter((job) => !failing.holds(itemOf(job)));
   const crons = answer.crons.filter((cron) => !failing.holds(cronItem(cron)));
 
-  const nodes = ready.filter(({ advancePending }) => advancePending);
+  const nodes = ready.filter(isToAdvance);
   await advanceAll(sweep, nodes);
   await fireAll(sweep, crons);
   const { ticked, failed } = await tickAll(sweep, ready, now);
@@ -138,7 +138,7 @@ async function tickAll(sweep: Sweep, jobs: readonly Job[], now: number): Promise
       const after = transition(job, { do: 'tick' }, now);
       if (after) due.push({ job, change: changeOf(job, seen(job), after) });
       // A node was advanced before; anything else is due for nothing, and would come up again in every sweep.
-      else if (!job.advancePending) failures.push({ item: itemOf(job), error: notDue(job), job });
+      else if (!isToAdvance(job)) failures.push({ item: itemOf(job), error: notDue(job), job });
     } catch (error) {
       failures.push({ item: itemOf(job), error, job });
     }

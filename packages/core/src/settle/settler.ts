@@ -4,7 +4,7 @@ import type { Writer } from '../commit/writer.ts';
 import { WaybillError } from '../errors.ts';
 import type { SubjectEvent } from '../events/subject-event.ts';
 import type { Transition } from '../job/evolve.ts';
-import type { Job } from '../job/job.ts';
+import { isToAdvance, type Job } from '../job/job.ts';
 import { holdsLease, type LeaseToken, parseToken } from '../job/lease.ts';
 import type { Outcome } from '../job/outcome.ts';
 import { transition } from '../job/transition.ts';
@@ -67,7 +67,7 @@ export class Settler {
     if (token?.receipt !== undefined && !within) await this.#ack(settled, token.receipt);
     if (call.outcome.kind === 'snoozed' && 'error' in call.outcome) this.#parts.onHandedBack(settled);
     // Before the commit nobody may build on it.
-    if (settled.advancePending && !within) await this.#parts.advance(settled);
+    if (isToAdvance(settled) && !within) await this.#parts.advance(settled);
     return settled;
   }
 

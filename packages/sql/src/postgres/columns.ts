@@ -213,7 +213,8 @@ export function applyColumns(tenant: string, changes: readonly Change[]): Parame
     flag(jobs, (job) => job.dead),
     textColumn(jobs, (job) => job.limitKey),
     flag(jobs, (job) => job.holdsSlot),
-    textColumn(jobs, (job) => job.workflowId),
+    // Any name keeps a queue that forgets from forgetting the row; the one in the row stays what it is.
+    textColumn(jobs, (job) => job.workflowId ?? (job.advancePending ? '' : null)),
     flag(jobs, (job) => job.advancePending),
     plainColumn(byLease, (lease) => lease?.run ?? null),
     textColumn(byLease, (lease) => lease?.claimId ?? null),

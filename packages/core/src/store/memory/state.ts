@@ -103,7 +103,8 @@ export class MemoryState {
     const queue = this.queue(job.tenant, job.queue);
     const forgets = queue.info.keep === 'none';
     this.tell(forgets ? events.filter(({ type }) => !isForgotten(type)) : events);
-    if (forgets && job.state === 'completed' && job.workflowId === null) this.forget(job.tenant, job.id);
+    const isKept = job.workflowId !== null || job.advancePending;
+    if (forgets && job.state === 'completed' && !isKept) this.forget(job.tenant, job.id);
     if (isFinished(job.state) && before?.state !== job.state) queue.ended[job.state as keyof QueueState['ended']] += 1;
     const becameClaimable = job.rank !== null && (before?.rank ?? null) === null;
     // Whoever leaves a limited queue makes room for another one.

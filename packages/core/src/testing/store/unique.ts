@@ -161,6 +161,38 @@ export function testUnique(open: OpenBench): void {
       expect(await insert(bench, wanting(bench))).toMatchObject({ status: 'inserted' });
     });
 
+    // fault: the row is older than the retention while the period of its key still runs
+    it.each(['all', 'none'] as const)(
+      'A16: guarantee 7: a finished job is kept, and with it the key, until its period is over, in a queue that keeps %s',
+      async (keep) => {
+        const bench = await open();
+        await bench.store.queues.setKeep('', 'default', keep);
+        const rule = { period: 'P100D', states: ['available', 'active', 'completed'] };
+        const spec = { args: [], meta: {}, options: { unique: rule } };
+        const made = { ...bench.make({ uniqueKey: 'u', spec }), unique: { key: 'u', owner: null } };
+        await bench.insert(made);
+        const [running] = await bench.claim();
+        await bench.settle(running!, COMPLETED);
+        const prune = () =>
+          bench.store.prune({ finishedBefore: bench.now, deadBefore: bench.now, eventsBefore: 0, limit: 9 });
+        await bench.clock.advance(90 * 86_400_000);
+        await prune();
+        const done = await bench.read(made.job);
+        expect(done).toMatchObject({ state: 'completed', nextAt: made.job.createdAt + 100 * 86_400_000 });
+        expect(await insert(bench, wanting(bench))).toEqual({ status: 'taken', index: 0, job: done });
+        await bench.clock.set(done.nextAt!);
+        expect((await bench.store.due({ now: bench.now, limit: 9 })).jobs).toEqual([done]);
+        expect(await bench.store.apply([versionChange(done, { do: 'tick' }, bench.now)!])).toMatchObject([
+          { status: 'applied' },
+        ]);
+        expect((await bench.store.due({ now: bench.now, limit: 9 })).jobs).toEqual([]);
+        await bench.clock.advance(90 * 86_400_000);
+        await prune();
+        expect(await bench.find(made.job)).toBeNull();
+        expect(await insert(bench, wanting(bench))).toMatchObject({ status: 'inserted' });
+      },
+    );
+
     // fault: a successor takes the key before the replay
     it('guarantee 7: a job comes back to life only while its key is its own', async () => {
       const bench = await open();
