@@ -69,7 +69,9 @@ test('an operator names the tenant by the header; whoever belongs to one may nam
 });
 
 test('a mistake of whoever sets the server up lets nobody in', async () => {
-  expect(() => harness({ principals: principal } as never)).toThrow("no option 'principals'. Did you mean 'principal'?");
+  expect(() => harness({ principals: principal } as never)).toThrow(
+    "no option 'principals'. Did you mean 'principal'?",
+  );
   const { get } = harness({ principal: (() => undefined) as never });
   expect((await get('/ojs/v1/jobs')).status).toBe(401);
 });
