@@ -104,6 +104,7 @@ export {
   type UniqueClaim,
 } from './store/insert.ts';
 export type * from './store/limits.ts';
+export { isLockHeld, LOCK_HELD, type WriteOptions } from './store/lock-held.ts';
 export {
   type LockRow,
   type LockStore,

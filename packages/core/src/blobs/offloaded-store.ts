@@ -8,6 +8,7 @@ import type { EventLog } from '../store/event-log.ts';
 import type { ExtendAnswer, ExtendRequest } from '../store/extend.ts';
 import type { InsertAnswer, InsertGroup, NewJob, Stored } from '../store/insert.ts';
 import type { LimitStore } from '../store/limits.ts';
+import type { WriteOptions } from '../store/lock-held.ts';
 import type { LockStore } from '../store/locks.ts';
 import type { PruneAnswer, PruneRequest, Retention } from '../store/prune.ts';
 import type { DueAnswer, DueQuery, JobFilter, JobKey, JobPage, JobQuery } from '../store/query.ts';
@@ -93,8 +94,8 @@ export class OffloadedStore implements Store {
     };
   }
 
-  insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
-    return this.#rows.insert(groups);
+  insert(groups: readonly InsertGroup[], options?: WriteOptions): Promise<InsertAnswer[]> {
+    return this.#rows.insert(groups, options);
   }
 
   get(keys: readonly JobKey[]): Promise<(Job | null)[]> {
@@ -123,8 +124,8 @@ export class OffloadedStore implements Store {
     );
   }
 
-  apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
-    return this.#rows.apply(changes);
+  apply(changes: readonly Change[], options?: WriteOptions): Promise<ApplyAnswer[]> {
+    return this.#rows.apply(changes, options);
   }
 
   extend(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]> {
@@ -165,15 +166,15 @@ export class OffloadedStore implements Store {
 
   #rowsOf(target: StoreWithin): StoreWithin {
     return {
-      insert: async (groups) => {
+      insert: async (groups, options) => {
         const sealed = groups.map(async (group) => ({ ...group, jobs: await this.#sealAll(group.jobs) }));
-        const answers = await target.insert(await Promise.all(sealed));
+        const answers = await target.insert(await Promise.all(sealed), options);
         return Promise.all(answers.map((answer, index) => this.#openInserted(answer, groups[index]!.jobs)));
       },
       get: (keys) => this.#get(target, keys),
-      apply: async (changes) => {
+      apply: async (changes, options) => {
         const sealed = changes.map(async (change) => ({ ...change, ...(await this.#sealOne(change)) }));
-        const answers = await target.apply(await Promise.all(sealed));
+        const answers = await target.apply(await Promise.all(sealed), options);
         return answers.map((answer) =>
           answer.status === 'applied' ? { ...answer, admitted: this.#leaveAll(answer.admitted) } : answer,
         );

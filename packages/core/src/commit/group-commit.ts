@@ -1,5 +1,7 @@
 import { WaybillError } from '../errors.ts';
+import { isLockHeld } from '../store/lock-held.ts';
 import { apart } from './apart.ts';
+import { HeldUp } from './held-up.ts';
 
 export interface GroupCommitOptions<In, Out> {
   /** Runs one batch; answers per item, in order. May be called again with items whose outcome is unknown. */
@@ -15,6 +17,11 @@ export interface GroupCommitOptions<In, Out> {
   /** Rough size of an item in bytes; batches stay under `maxBytes` unless one item alone is larger. */
   sizeOf?: (item: In) => number;
   maxBytes?: number;
+  /**
+   * What an item needs for itself while it is written. Given where another transaction may hold that for long: then the
+   * items that it holds up wait by themselves, and the others of their batch do not.
+   */
+  keysOf?: (item: In) => Iterable<string>;
 }
 
 interface Waiting<In, Out> {
@@ -38,6 +45,7 @@ const LATEST_TRY_MS = 1_000;
 export class GroupCommit<In, Out> {
   readonly #options: GroupCommitOptions<In, Out>;
   readonly #queue: Waiting<In, Out>[] = [];
+  readonly #heldUp: HeldUp<In, Out> | null;
   #running = 0;
   #scheduled = false;
   #isTurnUsed = false;
@@ -45,10 +53,17 @@ export class GroupCommit<In, Out> {
 
   constructor(options: GroupCommitOptions<In, Out>) {
     this.#options = options;
+    const { keysOf } = options;
+    const flush = (items: readonly In[]) => this.#tryFlush([...items]);
+    this.#heldUp = keysOf ? new HeldUp({ flush, keysOf, onEmpty: () => this.#tellIdle() }) : null;
   }
 
   run(item: In): Promise<Out> {
     return new Promise((resolve, reject) => {
+      if (this.#heldUp?.concerns(item)) {
+        this.#heldUp.add({ item, resolve, reject });
+        return;
+      }
       this.#queue.push({ item, resolve, reject });
       this.#schedule();
     });
@@ -61,7 +76,11 @@ export class GroupCommit<In, Out> {
   }
 
   #isIdle(): boolean {
-    return this.#queue.length === 0 && this.#running === 0;
+    return this.#queue.length === 0 && this.#running === 0 && (this.#heldUp?.isEmpty ?? true);
+  }
+
+  #tellIdle(): void {
+    if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   #schedule(): void {
@@ -94,7 +113,7 @@ export class GroupCommit<In, Out> {
     await this.#execute(batch);
     this.#running -= 1;
     if (this.#queue.length > 0) this.#schedule();
-    if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
+    this.#tellIdle();
   }
 
   #take(): Waiting<In, Out>[] {
@@ -119,7 +138,11 @@ export class GroupCommit<In, Out> {
         resolve(answers[index]!);
       });
     };
-    return apart(batch, run, { isShared: isTransient, onFailed: ({ reject }, error) => reject(error) });
+    const onFailed = (waiting: Waiting<In, Out>, error: unknown): void => {
+      if (this.#heldUp && isLockHeld(error)) this.#heldUp.add(waiting);
+      else waiting.reject(error);
+    };
+    return apart(batch, run, { isShared: (error) => isTransient(error) && !isLockHeld(error), onFailed });
   }
 
   /** Whether the failed try took effect is unknown, but every operation of a store may be repeated. */
@@ -129,7 +152,7 @@ export class GroupCommit<In, Out> {
       try {
         return await this.#options.flush(items);
       } catch (error) {
-        const again = isTransient(error) || items.length === 1;
+        const again = (isTransient(error) || items.length === 1) && !isLockHeld(error);
         if (!again || tries >= TRIES || performance.now() - begun > LATEST_TRY_MS) throw error;
       }
     }

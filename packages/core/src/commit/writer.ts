@@ -8,6 +8,7 @@ import type { LimitRule } from '../limits/limit.ts';
 import type { ApplyAnswer, Change, Expectation } from '../store/apply.ts';
 import type { FireAnswer, FireRequest } from '../store/crons.ts';
 import type { InsertAnswer, InsertGroup, NewJob } from '../store/insert.ts';
+import type { WriteOptions } from '../store/lock-held.ts';
 import type { DueAnswer, DueQuery, JobKey } from '../store/query.ts';
 import type { QueueInfo, QueueKeep } from '../store/queues.ts';
 import type { Store } from '../store/store.ts';
@@ -17,9 +18,9 @@ import type { MoveAnswer, MoveRequest } from '../store/workflows.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { FollowUp } from './follow-up.ts';
 import { GroupCommit } from './group-commit.ts';
-import { groupSize } from './group-size.ts';
 import { insertHandingOver } from './hand-over.ts';
 import { changeOf, jobNotFound, seen, type Written } from './row-change.ts';
+import { WriteLanes } from './write-lanes.ts';
 
 /** Rounds of read, decide and compare-and-set before we give up on a row that others keep changing. */
 const MAX_ROUNDS = 20;
@@ -40,22 +41,22 @@ export type RowsWithin = Pick<Writer, 'read' | 'write'>;
 export class Writer {
   readonly #store: Store;
   readonly #followUp: FollowUp;
-  readonly #inserts: GroupCommit<InsertGroup, InsertAnswer>;
+  readonly #lanes: WriteLanes;
   readonly #gets: GroupCommit<JobKey, Job | null>;
-  readonly #applies: GroupCommit<Change, ApplyAnswer>;
 
   constructor({ store, transport, followUp }: WriterParts) {
     const { maxBatch: maxItems, parallelFlushes: parallel } = store.capabilities;
     this.#store = store;
     this.#followUp = followUp;
-    const flush = insertHandingOver(store, transport);
-    this.#inserts = new GroupCommit({ flush, maxItems, parallel, sizeOf: groupSize });
+    this.#lanes = new WriteLanes(store, {
+      insert: insertHandingOver(store, transport),
+      apply: (changes, options) => this.#apply(changes, options),
+    });
     this.#gets = new GroupCommit({ flush: (keys) => store.get(keys), maxItems, parallel });
-    this.#applies = new GroupCommit({ flush: (changes) => this.#apply(changes), maxItems, parallel });
   }
 
   async insert(group: InsertGroup): Promise<InsertAnswer> {
-    const answer = await this.#inserts.run(this.#remindedGroup(group));
+    const answer = await this.#lanes.insert(this.#remindedGroup(group));
     if (answer.status !== 'inserted') return answer;
     for (const { unique } of group.jobs) if (unique?.replace) this.#followUp.changes([unique.replace], []);
     this.#followUp.rows(answer.admitted.length === 0 ? answer.jobs : [...answer.jobs, ...answer.admitted]);
@@ -81,7 +82,7 @@ export class Writer {
   /** One row, together with whatever else is written at this moment. */
   write(before: Job, expect: Expectation, after: Written, ownsKey = false): Promise<ApplyAnswer> {
     const change = changeOf(before, expect, after);
-    return this.#applies.run(ownsKey ? { ...change, ownsKey } : change);
+    return this.#lanes.apply(ownsKey ? { ...change, ownsKey } : change);
   }
 
   /** Rows as the caller's transaction sees them. Nothing follows: only the caller learns whether it commits. */
@@ -113,8 +114,8 @@ export class Writer {
   }
 
   /** A batch of its own, for whoever has decided about many rows. */
-  apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
-    return this.#inBatches(changes, (some) => this.#apply(some));
+  apply(changes: readonly Change[], options?: WriteOptions): Promise<ApplyAnswer[]> {
+    return this.#inBatches(changes, (some) => this.#apply(some, options));
   }
 
   /** Rows that wait on for a claim: their next reminder is written, and they are hinted at again. */
@@ -194,7 +195,7 @@ export class Writer {
   }
 
   async idle(): Promise<void> {
-    await Promise.all([this.#inserts.idle(), this.#gets.idle(), this.#applies.idle()]);
+    await Promise.all([this.#lanes.idle(), this.#gets.idle()]);
   }
 
   /** As many rows at a time as the store takes. */
@@ -210,9 +211,9 @@ export class Writer {
     return answers;
   }
 
-  async #apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
+  async #apply(changes: readonly Change[], options?: WriteOptions): Promise<ApplyAnswer[]> {
     const sent = this.#followUp.isHinted ? changes.map((change) => this.#reminded(change)) : changes;
-    const answers = await this.#store.apply(sent);
+    const answers = await this.#store.apply(sent, options);
     const written: Change[] = [];
     const admitted: Job[] = [];
     answers.forEach((answer, index) => {

@@ -1,5 +1,6 @@
 import { apart } from '../commit/apart.ts';
 import { changeOf, seen } from '../commit/row-change.ts';
+import { LOCK_WAIT } from '../commit/write-lanes.ts';
 import type { Writer } from '../commit/writer.ts';
 import { fire, type MakeTick } from '../cron/fire.ts';
 import { WaybillError } from '../errors.ts';
@@ -169,7 +170,7 @@ async function tickAll(sweep: Sweep, jobs: readonly Job[], now: number): Promise
   };
   await inSlices(
     due.filter((tick) => !waitsOn(tick)),
-    runBy((changes) => writer.apply(changes)),
+    runBy((changes) => writer.apply(changes, LOCK_WAIT)),
   );
   await inSlices(
     due.filter(waitsOn),

@@ -7,6 +7,7 @@ import type { EventLog } from './event-log.ts';
 import type { ExtendAnswer, ExtendRequest } from './extend.ts';
 import type { InsertAnswer, InsertGroup } from './insert.ts';
 import type { LimitStore } from './limits.ts';
+import type { WriteOptions } from './lock-held.ts';
 import type { LockStore } from './locks.ts';
 import type { PruneAnswer, PruneRequest, Retention } from './prune.ts';
 import type { DueAnswer, DueQuery, JobFilter, JobKey, JobPage, JobQuery } from './query.ts';
@@ -54,7 +55,7 @@ export interface Store {
   /** The clock that all times in this store are measured by. */
   readonly clock: Clock;
 
-  insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]>;
+  insert(groups: readonly InsertGroup[], options?: WriteOptions): Promise<InsertAnswer[]>;
   get(keys: readonly JobKey[]): Promise<(Job | null)[]>;
   list(query: JobQuery): Promise<JobPage>;
   count(filter: JobFilter, bound: { atMost: number }): Promise<number>;
@@ -72,7 +73,7 @@ export interface Store {
    */
   insertAndClaim?(group: InsertGroup, request: ClaimRequest): Promise<InsertedAndClaimed>;
   claimById(request: ClaimByIdRequest): Promise<ClaimAnswer[]>;
-  apply(changes: readonly Change[]): Promise<ApplyAnswer[]>;
+  apply(changes: readonly Change[], options?: WriteOptions): Promise<ApplyAnswer[]>;
   extend(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]>;
 
   due(query: DueQuery): Promise<DueAnswer>;

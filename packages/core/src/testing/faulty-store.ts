@@ -1,3 +1,4 @@
+import type { WriteOptions } from '../store/lock-held.ts';
 import type { Store } from '../store/store.ts';
 
 type Verbs<T> = { [K in keyof T]: T[K] extends (...args: never[]) => Promise<unknown> ? K : never }[keyof T] & string;
@@ -43,7 +44,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
     ...(store.within && { within: (transaction) => store.within!(transaction) }),
     capabilities: store.capabilities,
     clock: store.clock,
-    insert: faulty('insert', (groups) => store.insert(groups)),
+    insert: faulty('insert', (groups, options?: WriteOptions) => store.insert(groups, options)),
     get: faulty('get', (keys) => store.get(keys)),
     list: faulty('list', (query) => store.list(query)),
     count: faulty('count', (filter, bound) => store.count(filter, bound)),
@@ -53,7 +54,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       insertAndClaim: faulty('insertAndClaim', (group, request) => store.insertAndClaim!(group, request)),
     }),
     ...(store.opensAt && { opensAt: (query) => store.opensAt!(query) }),
-    apply: faulty('apply', (changes) => store.apply(changes)),
+    apply: faulty('apply', (changes, options?: WriteOptions) => store.apply(changes, options)),
     extend: faulty('extend', (requests) => store.extend(requests)),
     due: faulty('due', (query) => store.due(query)),
     prune: faulty('prune', (request) => store.prune(request)),

@@ -1,4 +1,4 @@
-import { type ApplyAnswer, type Change, JOB_STATES, type Job } from '@waybill/core';
+import { type ApplyAnswer, type Change, JOB_STATES, type Job, type WriteOptions } from '@waybill/core';
 import { type Base, isDuplicate } from './base.ts';
 import { readyQueues } from './bell.ts';
 import { applyColumns, finishParameters, isPlainEnd } from './columns.ts';
@@ -17,9 +17,9 @@ const REPEATED: ApplyAnswer = { status: 'applied', repeated: true, admitted: [] 
 /** Changes of one kind, and where their answers belong. */
 type Part = [change: Change, index: number][];
 
-export async function apply(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
+export async function apply(base: Base, changes: readonly Change[], options?: WriteOptions): Promise<ApplyAnswer[]> {
   const ends = commonEnds(changes);
-  if (ends === null) return applyBy(finish, base, changes);
+  if (ends === null) return applyBy(finish, base, changes, options);
   const found = await finish(base, ends);
   if (found.every((answer) => answer === APPLIED)) return found;
   const answerTo = new Map(ends.map((change, index) => [change, found[index]!]));
@@ -48,7 +48,12 @@ export function applyInside(base: Base, changes: readonly Change[]): Promise<App
 }
 
 /** `end` is for the common end of a run. */
-async function applyBy(end: How, base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
+async function applyBy(
+  end: How,
+  base: Base,
+  changes: readonly Change[],
+  options?: WriteOptions,
+): Promise<ApplyAnswer[]> {
   const answers = changes.map(() => LOST);
   const changed: Job[] = [];
   for (const wave of wavesIn(changes)) {
@@ -61,6 +66,7 @@ async function applyBy(end: How, base: Base, changes: readonly Change[]): Promis
         const found = await how(
           base,
           part.map(([change]) => change),
+          options,
         );
         for (const [at, [change, index]] of part.entries()) {
           const answer = found[at]!;
@@ -82,7 +88,7 @@ function wavesIn(changes: readonly Change[]): Part[] {
   return waves.map((wave) => wave.map((index) => [changes[index]!, index]));
 }
 
-type How = (base: Base, changes: readonly Change[]) => Promise<ApplyAnswer[]>;
+type How = (base: Base, changes: readonly Change[], options?: WriteOptions) => Promise<ApplyAnswer[]>;
 
 /** By tenant and by what they need, each in the order of ids, which is the order of locks. */
 function partsOf(end: How, wave: Part): [How, Part][] {
@@ -140,37 +146,44 @@ export async function write(base: Base, to: Queryable, changes: readonly Change[
 }
 
 /** Changes that move slots, or that need a unique key to be their job's own: what they depend on is locked first. */
-function applyGuarded(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
+function applyGuarded(
+  base: Base,
+  changes: readonly Change[],
+  { lockWaitMs }: WriteOptions = {},
+): Promise<ApplyAnswer[]> {
   const { tenant } = changes[0]!.job;
-  return base.link.transaction(async (tx) => {
-    const limited = changes.map(({ job }) => job.limitKey).filter((key) => key !== null);
-    const names = limited.map((key) => ({ tenant, key }));
-    const book = await LimitBook.lock(base, tx, names, base.link.clock.now());
-    const owned = changes.flatMap(({ job, ownsKey }) => (ownsKey && job.uniqueKey !== null ? [job.uniqueKey] : []));
-    const owners = await lockKeys(
-      base,
-      tx,
-      owned.map((key) => ({ tenant, key })),
-    );
-    const isFree = ({ job, ownsKey }: Change) =>
-      !ownsKey || job.uniqueKey === null || owners.get(keyOf(tenant, job.uniqueKey)) === job.id;
-    const allowed = changes.filter(isFree);
-    const effects = allowed.length === 0 ? [] : await write(base, tx, allowed);
-    const answers = new Map<Change, ApplyAnswer>();
-    for (const [at, change] of allowed.entries()) {
-      const effect = effects[at]!;
-      if (effect === null) continue;
-      answers.set(change, effect.repeated ? REPEATED : { status: 'applied', repeated: false, admitted: [] });
-      if (!effect.repeated) countChange(book, change, effect);
-    }
-    await admitAfter(
-      book,
-      allowed.filter((change) => change.slot && isNew(answers.get(change))),
-      answers,
-    );
-    await book.write();
-    return changes.map((change) => answers.get(change) ?? LOST);
-  });
+  return base.link.transaction(
+    async (tx) => {
+      const limited = changes.map(({ job }) => job.limitKey).filter((key) => key !== null);
+      const names = limited.map((key) => ({ tenant, key }));
+      const book = await LimitBook.lock(base, tx, names, base.link.clock.now());
+      const owned = changes.flatMap(({ job, ownsKey }) => (ownsKey && job.uniqueKey !== null ? [job.uniqueKey] : []));
+      const owners = await lockKeys(
+        base,
+        tx,
+        owned.map((key) => ({ tenant, key })),
+      );
+      const isFree = ({ job, ownsKey }: Change) =>
+        !ownsKey || job.uniqueKey === null || owners.get(keyOf(tenant, job.uniqueKey)) === job.id;
+      const allowed = changes.filter(isFree);
+      const effects = allowed.length === 0 ? [] : await write(base, tx, allowed);
+      const answers = new Map<Change, ApplyAnswer>();
+      for (const [at, change] of allowed.entries()) {
+        const effect = effects[at]!;
+        if (effect === null) continue;
+        answers.set(change, effect.repeated ? REPEATED : { status: 'applied', repeated: false, admitted: [] });
+        if (!effect.repeated) countChange(book, change, effect);
+      }
+      await admitAfter(
+        book,
+        allowed.filter((change) => change.slot && isNew(answers.get(change))),
+        answers,
+      );
+      await book.write();
+      return changes.map((change) => answers.get(change) ?? LOST);
+    },
+    { lockWaitMs },
+  );
 }
 
 const isNew = (answer: ApplyAnswer | undefined): boolean => answer?.status === 'applied' && !answer.repeated;

@@ -6,6 +6,7 @@ import {
   type NewJob,
   type TakenKey,
   takenAnswer,
+  type WriteOptions,
 } from '@waybill/core';
 import { countChange, write } from './apply.ts';
 import { type Base, despiteRivals } from './base.ts';
@@ -20,8 +21,12 @@ import { store } from './store-jobs.ts';
 import { giveKeys, lockKeys } from './unique-keys.ts';
 
 /** Groups with limits, unique keys, edges or workflows: whatever they depend on is locked first, then decided on. */
-export function insertGuarded(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
-  return despiteRivals(() => base.link.transaction((tx) => insertInside(base, tx, groups)));
+export function insertGuarded(
+  base: Base,
+  groups: readonly InsertGroup[],
+  { lockWaitMs }: WriteOptions = {},
+): Promise<InsertAnswer[]> {
+  return despiteRivals(() => base.link.transaction((tx) => insertInside(base, tx, groups), { lockWaitMs }));
 }
 
 /** In a transaction that may do more. No two groups may share a key. */

@@ -1,4 +1,4 @@
-import type { InsertAnswer, InsertGroup, NewJob } from '@waybill/core';
+import type { InsertAnswer, InsertGroup, NewJob, WriteOptions } from '@waybill/core';
 import { type Base, despiteRivals, isDuplicate } from './base.ts';
 import { clashesOf } from './clashes.ts';
 import { isSimple } from './columns.ts';
@@ -8,8 +8,12 @@ import { keysOf } from './keys.ts';
 import { noteQueues, store } from './store-jobs.ts';
 import { wavesOf } from './waves.ts';
 
-export async function insert(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
-  const answers = (await insertOne(base, groups)) ?? (await insertInWaves(base, groups));
+export async function insert(
+  base: Base,
+  groups: readonly InsertGroup[],
+  options?: WriteOptions,
+): Promise<InsertAnswer[]> {
+  const answers = (await insertOne(base, groups)) ?? (await insertInWaves(base, groups, options));
   const stored = answers.flatMap((answer) => (answer.status === 'inserted' ? answer.jobs : []));
   noteQueues(base, stored);
   base.bell.ready(stored);
@@ -29,7 +33,11 @@ async function insertOne(base: Base, groups: readonly InsertGroup[]): Promise<In
   }
 }
 
-async function insertInWaves(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
+async function insertInWaves(
+  base: Base,
+  groups: readonly InsertGroup[],
+  options?: WriteOptions,
+): Promise<InsertAnswer[]> {
   const answers: InsertAnswer[] = groups.map(() => ({ status: 'inserted', jobs: [], admitted: [] }));
   for (const wave of wavesOf(groups, keysOf)) {
     const { plain = [], guarded = [] } = Object.groupBy(wave, (i) => (isPlain(groups[i]!) ? 'plain' : 'guarded'));
@@ -37,6 +45,7 @@ async function insertInWaves(base: Base, groups: readonly InsertGroup[]): Promis
       const found = await insertPlain(
         base,
         part.map((i) => groups[i]!),
+        options,
       );
       for (const [at, i] of part.entries()) answers[i] = found[at]!;
     });
@@ -45,6 +54,7 @@ async function insertInWaves(base: Base, groups: readonly InsertGroup[]): Promis
         insertGuarded(
           base,
           guarded.map((i) => groups[i]!),
+          options,
         ).then((found) => {
           for (const [at, i] of guarded.entries()) answers[i] = found[at]!;
         }),
@@ -79,13 +89,13 @@ function repeatsItself(jobs: readonly NewJob[]): boolean {
 }
 
 /** Tries without looking first: what is there already makes it fail, and only then somebody looks. */
-function insertPlain(base: Base, groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
+function insertPlain(base: Base, groups: readonly InsertGroup[], options?: WriteOptions): Promise<InsertAnswer[]> {
   const refused = new Map<InsertGroup, InsertAnswer>();
   return despiteRivals(async () => {
     const left = groups.filter((group) => !refused.has(group));
     try {
       const made = left.flatMap(({ jobs }) => jobs);
-      if (made.length > 0) await store(base, base.link, made);
+      if (made.length > 0) await store(base, base.link, made, options);
     } catch (error) {
       if (isDuplicate(error)) await refuse(base, left, refused);
       throw error;

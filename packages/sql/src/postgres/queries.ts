@@ -32,6 +32,7 @@ export const QUERY_NAMES = [
   'get',
   'insert',
   'insert-and-claim',
+  'insert-keyed',
   'insert-one',
   'jobs-lock',
   'limit-get',

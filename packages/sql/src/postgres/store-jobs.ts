@@ -1,4 +1,4 @@
-import type { Job, NewJob } from '@waybill/core';
+import type { Job, NewJob, WriteOptions } from '@waybill/core';
 import type { Base } from './base.ts';
 import { readyQueues } from './bell.ts';
 import { insertOneParameters, insertParameters, isSimple } from './columns.ts';
@@ -6,7 +6,12 @@ import { keyOf } from './keys.ts';
 import type { Queryable } from './link/link.ts';
 
 /** Stores jobs of one tenant with their events. */
-export async function store(base: Base, to: Queryable, made: readonly NewJob[]): Promise<void> {
+export async function store(
+  base: Base,
+  to: Queryable,
+  made: readonly NewJob[],
+  { lockWaitMs }: WriteOptions = {},
+): Promise<void> {
   const { bell, knownQueues, sql } = base;
   const [first] = made;
   if (made.length === 1 && isSimple(first!)) {
@@ -18,7 +23,9 @@ export async function store(base: Base, to: Queryable, made: readonly NewJob[]):
   const jobs = made.map(({ job }) => job);
   const queues = new Set(jobs.map(({ queue }) => queue));
   const fresh = [...queues].filter((queue) => !knownQueues.has(keyOf(jobs[0]!.tenant, queue)));
-  await to.query(sql.insert, insertParameters(made, fresh, bell.payload(readyQueues(jobs))));
+  const parameters = insertParameters(made, fresh, bell.payload(readyQueues(jobs)));
+  if (lockWaitMs === undefined) await to.query(sql.insert, parameters);
+  else await to.query(sql['insert-keyed'], [...parameters, String(lockWaitMs)]);
 }
 
 /** Whether the job's queue may have no row yet. */

@@ -38,6 +38,7 @@ import {
   type WakeListener,
   type WorkerStore,
   type WorkflowStore,
+  type WriteOptions,
 } from '@waybill/core';
 import { apply } from './apply.ts';
 import type { Base } from './base.ts';
@@ -92,6 +93,7 @@ const BUNDLE_FROM = 16;
 const OFTEN = [
   'insert',
   'insert-one',
+  'insert-keyed',
   'claim',
   'claim-one',
   'insert-and-claim',
@@ -164,8 +166,8 @@ class PostgresStore implements Store {
     this.locks = lockStore(lockTable(base), this.clock);
   }
 
-  insert(groups: readonly InsertGroup[]): Promise<InsertAnswer[]> {
-    return insert(this.#base, groups);
+  insert(groups: readonly InsertGroup[], options?: WriteOptions): Promise<InsertAnswer[]> {
+    return insert(this.#base, groups, options);
   }
 
   get(keys: readonly JobKey[]): Promise<(Job | null)[]> {
@@ -196,8 +198,8 @@ class PostgresStore implements Store {
     return claimById(this.#base, request);
   }
 
-  apply(changes: readonly Change[]): Promise<ApplyAnswer[]> {
-    return apply(this.#base, changes);
+  apply(changes: readonly Change[], options?: WriteOptions): Promise<ApplyAnswer[]> {
+    return apply(this.#base, changes, options);
   }
 
   extend(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]> {

@@ -17,6 +17,13 @@ const silence = (client: PoolClient): void => {
   if (!client.listeners('error').includes(swallow)) client.on('error', swallow);
 };
 
+export interface TransactionOptions {
+  /** How long each statement may take. @defaultValue `queryTimeoutMs` of the link */
+  timeoutMs?: number;
+  /** How long each statement may wait for a lock before it is refused (55P03). @defaultValue what the server has */
+  lockWaitMs?: number | undefined;
+}
+
 /** The pool, with each connection given back in a state that the next one can rely on. */
 export class Connections {
   readonly #pool: Pool;
@@ -85,11 +92,12 @@ export class Connections {
   async transaction<T>(
     client: PoolClient,
     work: (tx: Queryable) => Promise<T>,
-    timeoutMs = this.#queryTimeoutMs,
+    { timeoutMs = this.#queryTimeoutMs, lockWaitMs }: TransactionOptions = {},
   ): Promise<T> {
+    const lockWait = lockWaitMs === undefined ? '' : `; set local lock_timeout = ${lockWaitMs}`;
     await this.#run(
       client,
-      `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${timeoutMs}`,
+      `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${timeoutMs}${lockWait}`,
     );
     let result: T;
     try {

@@ -1,4 +1,4 @@
-import { type ErrorCode, WaybillError } from '@waybill/core';
+import { type ErrorCode, LOCK_HELD, WaybillError } from '@waybill/core';
 
 /** What is wrong, and so what ends it: the log tells of each kind once. */
 export type FaultKind = 'away' | 'pooler' | 'busy' | 'read-only' | 'slow' | 'rivals';
@@ -15,6 +15,7 @@ interface Fault {
   code: ErrorCode;
   message: string;
   hint?: string;
+  details?: Record<string, unknown>;
 }
 
 const away = (message: string, hint?: string): Fault => ({
@@ -111,7 +112,12 @@ const KNOWN: Readonly<Record<string, Fault>> = {
     hint: 'Raise `max_connections`, lower `poolSize`, or put a pooler in between.',
   },
   // Not repeated here: who sets `lock_timeout` wants to know soon.
-  '55P03': { code: 'unavailable', message: 'A lock was held for too long by another transaction.' },
+  '55P03': {
+    code: 'unavailable',
+    message: 'A lock was held for too long by another transaction.',
+    hint: 'Look for transactions that stay open; `waybill doctor` names old ones.',
+    details: { reason: LOCK_HELD },
+  },
   '57014': {
     kind: 'slow',
     code: 'unavailable',
@@ -168,10 +174,11 @@ export function messageOf({ kind, namesServer, message }: Fault, server: string 
 export function errorOf(error: unknown, server?: string): WaybillError {
   if (error instanceof WaybillError) return error;
   const fault = faultOf(error);
-  const { code, hint } = fault;
+  const { code, hint, details } = fault;
   return new WaybillError(code, messageOf(fault, server), {
     cause: plain(error),
     ...(hint === undefined ? {} : { hint }),
+    ...(details === undefined ? {} : { details }),
   });
 }
 

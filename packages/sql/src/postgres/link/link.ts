@@ -1,12 +1,7 @@
 import type { Clock, WakeListener } from '@waybill/core';
-import type { Queryable } from './connections.ts';
+import type { Queryable, TransactionOptions } from './connections.ts';
 
-export type { Queryable } from './connections.ts';
-
-export interface TransactionOptions {
-  /** How long each statement may take. @defaultValue `queryTimeoutMs` of the link */
-  timeoutMs?: number;
-}
+export type { Queryable, TransactionOptions } from './connections.ts';
 
 /** The way to the server. Calls are repeated while it is away, so whatever goes through here must be repeatable. */
 export interface Link extends Queryable {

@@ -112,9 +112,9 @@ class PostgresLink implements Link {
     return true;
   }
 
-  transaction<T>(work: (tx: Queryable) => Promise<T>, { timeoutMs }: TransactionOptions = {}): Promise<T> {
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T> {
     const { connections } = this.#parts;
-    return this.#patiently((client) => connections.transaction(client, work, timeoutMs));
+    return this.#patiently((client) => connections.transaction(client, work, options));
   }
 
   onWake(listener: WakeListener): () => void {
