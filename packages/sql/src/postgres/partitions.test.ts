@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { openLink } from './link/open-link.ts';
 import { addDays, daysOf } from './partitions.ts';
 import { postgresStore } from './store.ts';
+import { LogBook } from './testing/log-book.ts';
 import { execute, postgresUrl, tempClient, tempSchema, tempStore } from './testing/server.ts';
 import { add, claim, complete } from './testing/work.ts';
 
@@ -118,7 +119,7 @@ test('days are dropped under a reader’s feet only when it is gone', async () =
 });
 
 test('a day that cannot be added now does not keep jobs from being inserted', async () => {
-  const { clock, store, url, schema } = await aStore();
+  const { clock, store, url, schema, tablesOf } = await aStore();
   const link = await openLink({ url, schema, clock, listen: false, migrate: false });
   const reader = await tempClient(url);
   await reader.query('begin');
@@ -129,7 +130,38 @@ test('a day that cannot be added now does not keep jobs from being inserted', as
   expect(await store.get([job!])).toMatchObject([{ state: 'available' }]);
   await reader.query('commit');
   await addDays(link, later, silentLogger);
-  // The day of that job is taken by the partition that took it in; the days after it are not.
-  expect((await daysOf(link)).map(({ name }) => name)).not.toContain('20300131');
+  // The job moves out of the partition that took it in.
+  expect((await daysOf(link)).map(({ name }) => name)).toContain('20300131');
+  expect(await tablesOf('job_bodies', job!)).toEqual(['job_bodies_20300131']);
+  await link.close();
+});
+
+test('B7: a job whose id is of a day to come keeps no day from being added, and moves into its own', async () => {
+  const { clock, store, days, tablesOf } = await aStore();
+  const comes = clock.now() + 6 * DAY_MS;
+  const [ahead] = await add(store, 1, { id: jobIdAt(comes, 1) });
+  const [finished] = await add(store, 1, { id: jobIdAt(comes, 2), queue: 'done' });
+  await complete(store, await claim(store, 1, { queues: ['done'] }));
+  for (let day = 1; day <= 9; day += 1) {
+    await clock.advance(DAY_MS);
+    await store.due({ now: clock.now(), limit: 1 });
+  }
+  expect(await days()).toEqual(Array.from({ length: 13 }, (_, n) => `203001${String(n + 1).padStart(2, '0')}`));
+  expect(await tablesOf('job_bodies', ahead!)).toEqual(['job_bodies_20300107']);
+  expect(await tablesOf('job_ends', finished!)).toEqual(['job_ends_20300107']);
+  expect(await store.get([ahead!, finished!])).toMatchObject([{ state: 'available' }, { state: 'completed' }]);
+});
+
+test('B7: a day that cannot be added is told of, and the days after it are added', async () => {
+  const { clock, url, schema } = await aStore();
+  const logger = new LogBook();
+  const link = await openLink({ url, schema, clock, listen: false, migrate: false });
+  const later = clock.now() + 30 * DAY_MS;
+  // A type that has the name of the partition to be.
+  await execute(url, `create domain "${schema}".job_ends_20300131 as text`);
+  await addDays(link, later, logger);
+  const added = (await daysOf(link)).map(({ name }) => name);
+  expect(added.slice(-3)).toEqual(['20300201', '20300202', '20300203']);
+  expect(logger.messages('warn')).toEqual([expect.stringContaining('A day was not added')]);
   await link.close();
 });

@@ -1,19 +1,19 @@
 import { EXPIRED_KEPT_MS, type PruneAnswer, type PruneRequest } from '@waybill/core';
 import { plainArray } from './arrays.ts';
 import type { Base } from './base.ts';
-import { dropDays } from './partitions.ts';
+import type { OldDays } from './old-days.ts';
 
 /** Whoever repeats a claim does so long before. */
 const CLAIMS_KEPT_MS = 10 * 60_000;
 
 /**
- * Days whose jobs have all expired are dropped as a whole. Jobs that others of their day outlive are removed one by one,
+ * Days whose jobs have all expired are dropped as a whole, and so are those of which little is left. Jobs that others of their day outlive are removed one by one,
  * but only `lagMs` later: by then most days are gone, and nothing was written for their jobs.
  */
-export async function prune(base: Base, request: PruneRequest, lagMs: number): Promise<PruneAnswer> {
+export async function prune(base: Base, oldDays: OldDays, request: PruneRequest, lagMs: number): Promise<PruneAnswer> {
   const { link, sql } = base;
   const { finishedBefore, deadBefore, eventsBefore, limit } = request;
-  const dropped = await dropDays(link, request);
+  const dropped = await oldDays.drop(request);
   const late = [finishedBefore - lagMs, deadBefore - lagMs] as const;
   const [row] = await link.query<[number]>(sql['prune-jobs'], [...late, limit]);
   const removed = row![0];

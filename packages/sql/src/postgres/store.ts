@@ -58,6 +58,7 @@ import { openLink } from './link/open-link.ts';
 import type { PostgresOptions } from './link/options.ts';
 import { count, list } from './list.ts';
 import { lockTable } from './locks.ts';
+import { OldDays } from './old-days.ts';
 import { prune } from './prune.ts';
 import { readAll } from './queries.ts';
 import { opensAt, queueStore } from './queues.ts';
@@ -113,7 +114,8 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   const bell = new Bell(link, floors, sql.notify);
   const bundleFrom = options.bundleFrom ?? BUNDLE_FROM;
   const base: Base = { link, sql, floors, bell, bundleFrom, knownQueues: new Set(), unlimited: new Set() };
-  const upkeep = new Upkeep(base, options.logger ?? stderrLogger);
+  const logger = options.logger ?? stderrLogger;
+  const upkeep = new Upkeep(base, logger);
   try {
     await link.query(sql['log-adopt']);
     await link.prepare(OFTEN.map((name) => sql[name]));
@@ -122,7 +124,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     await link.close();
     throw error;
   }
-  return new PostgresStore(base, upkeep, options.pruneLagMs ?? DAY_MS);
+  return new PostgresStore(base, upkeep, new OldDays(link, logger), options.pruneLagMs ?? DAY_MS);
 }
 
 class PostgresStore implements Store {
@@ -139,10 +141,12 @@ class PostgresStore implements Store {
   readonly locks: LockStore;
   readonly #base: Base;
   readonly #upkeep: Upkeep;
+  readonly #oldDays: OldDays;
 
-  constructor(base: Base, upkeep: Upkeep, pruneLagMs: number) {
+  constructor(base: Base, upkeep: Upkeep, oldDays: OldDays, pruneLagMs: number) {
     this.#base = base;
     this.#upkeep = upkeep;
+    this.#oldDays = oldDays;
     this.clock = base.link.clock;
     this.capabilities = {
       name: 'postgres',
@@ -216,7 +220,7 @@ class PostgresStore implements Store {
   }
 
   prune(request: PruneRequest): Promise<PruneAnswer> {
-    return prune(this.#base, request, this.capabilities.pruneLagMs);
+    return prune(this.#base, this.#oldDays, request, this.capabilities.pruneLagMs);
   }
 
   within(transaction: Transaction): StoreWithin {

@@ -1,5 +1,6 @@
 import { TestClock } from '@waybill/core/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import { firstIdAt } from '../partitions.ts';
 import { startPooler } from '../testing/pooler.ts';
 import { execute, postgresUrl, tempClient, tempSchema } from '../testing/server.ts';
 import { examinePostgres } from './doctor.ts';
@@ -32,6 +33,7 @@ test('a healthy store', async () => {
     'schema',
     'privileges',
     'bloat',
+    'days',
     'transactions',
     'clock',
     'listen',
@@ -98,6 +100,28 @@ test('a transaction that has been open for long, and dead rows', async () => {
   const { transactions, bloat } = await examine({ url, schema }, { transactionMs: 0, deadRows: 0 });
   expect(transactions).toMatchObject({ status: 'warn', message: /is open for/, hint: /pg_terminate_backend/ });
   expect(bloat).toMatchObject({ status: 'warn', message: /most of them in/ });
+});
+
+test('B7: days without a partition, and jobs of days to come', async () => {
+  const { url, schema } = await migrated();
+  const day = (from: string, to: string) =>
+    execute(
+      url,
+      `create table ${schema}.job_ends_${from} partition of ${schema}.job_ends
+      for values from ('${firstIdAt(Date.parse(to))}') to ('${firstIdAt(Date.parse(to) + 1)}')`,
+    );
+  await day('20200101', '2020-01-01');
+  expect((await examine({ url, schema })).days).toMatchObject({ status: 'warn', message: /today has none/ });
+  await execute(url, `drop table ${schema}.job_ends_20200101`);
+  await execute(
+    url,
+    `insert into ${schema}.job_bodies (tenant, id, created_at, max_attempts, priority, type, queue, spec)
+      values ('', '${firstIdAt(Date.now() + 30 * 86_400_000)}', 0, 1, 0, 't', 'q', '{}')`,
+  );
+  expect((await examine({ url, schema })).days).toMatchObject({
+    status: 'warn',
+    message: /1 of them of today or later/,
+  });
 });
 
 test('clocks that are apart', async () => {

@@ -3,7 +3,7 @@ import { type Check, LIMITS, type Patient } from './doctor/check.ts';
 import { checkListen } from './doctor/listen.ts';
 import { checkPrivileges, checkSchema } from './doctor/schema.ts';
 import { checkClock, checkConnections, checkVersion, checkWritable } from './doctor/server.ts';
-import { checkBloat, checkTransactions } from './doctor/tables.ts';
+import { checkBloat, checkDays, checkTransactions } from './doctor/tables.ts';
 import { errorOf } from './failures.ts';
 import { schemaVersion } from './migrate.ts';
 import { openLink } from './open-link.ts';
@@ -18,6 +18,7 @@ const CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Check>>> = {
   schema: checkSchema,
   privileges: checkPrivileges,
   bloat: checkBloat,
+  days: checkDays,
   transactions: checkTransactions,
   clock: checkClock,
   listen: checkListen,

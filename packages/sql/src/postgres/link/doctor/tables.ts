@@ -1,3 +1,4 @@
+import { dayAt, daysOf, firstIdAt } from '../../partitions.ts';
 import type { Check, Patient } from './check.ts';
 
 const MIB = 1024 * 1024;
@@ -16,6 +17,29 @@ export async function checkBloat({ link, limits }: Patient): Promise<Check> {
   if (worst === undefined || worst[1] < limits.deadRows) return { name, status: 'ok', message };
   const hint = 'Vacuum does not keep up: look for long transactions below, then at the settings of autovacuum.';
   return { name, status: 'warn', message: `${message}, most of them in ${worst[0]}`, hint };
+}
+
+const MOST_COUNTED = 100_000;
+
+/** Jobs are dropped by the day, so each day needs its partition before its first job comes. */
+export async function checkDays({ link }: Patient): Promise<Check> {
+  const name = 'days';
+  const today = dayAt(link.clock.now());
+  const days = await daysOf(link);
+  const [row] = await link.query<[outside: number, ahead: number]>(
+    link.sql(`select count(*), count(*) filter (where id >= $1::uuid) from (
+      select id from {schema}.job_bodies_other limit ${MOST_COUNTED}) outside`),
+    [firstIdAt(today.from)],
+  );
+  const [outside, ahead] = row!;
+  const message = `${days.length} have partitions, ${outside} jobs are outside of them`;
+  if (days.length > 0 && !days.some((day) => day.name === today.name)) {
+    const hint = 'The log of a running Waybill says why no day is added; its user must own the tables.';
+    return { name, status: 'warn', message: `${message}, and today has none`, hint };
+  }
+  if (ahead === 0) return { name, status: 'ok', message };
+  const hint = 'A producer makes ids ahead of their time. They move into their day when it comes, up to 5,000 a day.';
+  return { name, status: 'warn', message: `${message}, ${ahead} of them of today or later`, hint };
 }
 
 /** Whatever holds back the oldest row that anybody may still see. */
