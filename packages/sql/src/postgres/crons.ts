@@ -11,7 +11,7 @@ import {
 import { type Base, despiteRivals } from './base.ts';
 import { insertInside } from './insert-guarded.ts';
 import { keyOf } from './keys.ts';
-import { teller, telling } from './subjects.ts';
+import { telling, tellingOnce } from './subjects.ts';
 
 /** A row of the table `crons`, column by column. */
 export type CronCells = [
@@ -99,10 +99,10 @@ function cellsOf(cron: CronRecord): CronCells {
 
 async function fire(base: Base, request: FireRequest): Promise<FireAnswer> {
   const { tenant, name, expected, nextAt, tick, job, told } = request;
-  const { bell, knownQueues, link, sql } = base;
-  const tell = teller(base);
+  const { bell, knownQueues, sql } = base;
+  const inTransaction = tellingOnce(base);
   const fired = await despiteRivals(() =>
-    link.transaction(async (tx) => {
+    inTransaction(async (tx, tell) => {
       const [cells] = await tx.query<CronCells>(sql['cron-lock'], [tenant, name]);
       const cron = cells && cronOf(cells);
       if (!cron || cron.version !== expected.version || cron.nextAt !== expected.nextAt) return null;
@@ -110,7 +110,7 @@ async function fire(base: Base, request: FireRequest): Promise<FireAnswer> {
       // A job that another one keeps out leaves no row; the tick has been dealt with all the same.
       const isThere = answer?.status === 'inserted' || answer?.status === 'exists';
       await tx.query(sql['cron-move'], [tenant, name, nextAt, tick, isThere ? job!.job.id : null]);
-      if (told && (!answer || answer.status === 'inserted')) await tell(tx, [told]);
+      if (told && (!answer || answer.status === 'inserted')) await tell([told]);
       return storedBy(answer ? [answer] : []);
     }),
   );

@@ -11,9 +11,9 @@ import {
 import { decodeEvents } from '../event-codec.ts';
 import { plainArray, textArray } from './arrays.ts';
 import type { Base } from './base.ts';
-import { formatCursor, isLater, type LogCursor, NOTHING_SEEN, parseCursor, parseEnd } from './log-cursor.ts';
+import { formatCursor, isLater, type LogCursor, NOTHING_SEEN, parseCursor, parseEnd, runningIn } from './log-cursor.ts';
 import { isId } from './rows.ts';
-import { teller } from './subjects.ts';
+import { tellingOnce } from './subjects.ts';
 
 /** Segments looked at by one call, so that a filter that lets little through makes no long statement. */
 const SEGMENTS_PER_READ = 64;
@@ -57,7 +57,7 @@ async function readEvents(base: Base, query: EventQuery): Promise<EventPage> {
   const rows =
     seen === NOTHING_SEEN
       ? await link.query<SegmentCells>(sql['segments-from-start'], cells)
-      : await link.query<SegmentCells>(sql['segments-after'], [seen, ...cells]);
+      : await link.query<SegmentCells>(sql['segments-after'], [seen, ...cells, plainArray(runningIn(seen)) ?? '{}']);
   const page = new PageWriter(from, filter, limit, given !== null && wasPruned);
   for (const row of rows) if (page.add(row)) break;
   // What an older snapshot ended with is not the end.
@@ -118,8 +118,7 @@ class PageWriter {
 
 async function tell(base: Base, told: readonly Told[]): Promise<void> {
   if (told.length === 0) return;
-  const write = teller(base);
-  await base.link.transaction((tx) => write(tx, told));
+  await tellingOnce(base)((_, write) => write(told));
 }
 
 async function endOfLog({ link, sql }: Base): Promise<string> {

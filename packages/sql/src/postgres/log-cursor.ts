@@ -60,6 +60,9 @@ function parseSnapshot(snapshot: string): { xmin: bigint; xmax: bigint; running:
   return { xmin: BigInt(xmin!), xmax: BigInt(xmax!), running: running === '' ? [] : running!.split(',').map(BigInt) };
 }
 
+/** The transactions that had begun and not ended. */
+export const runningIn = (snapshot: string): string[] => parseSnapshot(snapshot).running.map(String);
+
 /** What PostgreSQL takes for one. */
 function isSnapshot(text: string): boolean {
   if (!SNAPSHOT.test(text)) return false;

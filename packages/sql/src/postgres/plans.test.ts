@@ -1,10 +1,10 @@
-import type { Job, Store } from '@waybill/core';
+import type { EventPage, Job, Store } from '@waybill/core';
 import { settleChange, someJobs, TestClock } from '@waybill/core/testing';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { QUERY_NAMES, queryFiles, readQuery } from './queries.ts';
 import { postgresStore } from './store.ts';
-import { postgresUrl, tempSchema } from './testing/server.ts';
+import { postgresUrl, tempClient, tempSchema } from './testing/server.ts';
 import { add, claim, complete } from './testing/work.ts';
 
 const FLUSH = 100;
@@ -55,7 +55,24 @@ async function watchedStore() {
       lists: after.lists - before.lists,
     };
   };
-  return { store, counted, analyze: () => pool.query('analyze') };
+  const sql = (text: string) => text.replaceAll('{schema}', `"${schema}"`);
+  const run = Object.assign((text: string) => pool.query(sql(text)), { sql });
+  /** Entries and rows of the log that the work has read. */
+  const logged = async (work: () => Promise<unknown>): Promise<number> => {
+    const count = async () => {
+      await pool.query('select pg_stat_force_next_flush()');
+      const { rows } = await pool.query<{ n: string }>(
+        `select seq_tup_read + (select sum(idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid) as n
+         from pg_stat_user_tables t where schemaname = $1 and relname = 'event_segments'`,
+        [schema],
+      );
+      return Number(rows[0]!.n);
+    };
+    const before = await count();
+    await work();
+    return (await count()) - before;
+  };
+  return { store, counted, run, logged, analyze: () => pool.query('analyze') };
 }
 
 async function finishMany(store: Store): Promise<void> {
@@ -64,6 +81,27 @@ async function finishMany(store: Store): Promise<void> {
     await complete(store, await claim(store, 500));
   }
 }
+
+test('B11: beside an old transaction, a reader of the log reads what is new and nothing else', async () => {
+  const { store, run, logged } = await watchedStore();
+  const old = await tempClient(await postgresUrl());
+  await old.query('begin; select pg_current_xact_id()');
+  await run(`insert into {schema}.event_segments (at, count, body) select 1, 0, '[]' from generate_series(1, 5000)`);
+  await run('analyze {schema}.event_segments');
+  const after = await store.events.end();
+  await add(store, 3);
+  let page: EventPage | undefined;
+  const read = await logged(async () => {
+    page = await store.events.read({ after, filter: { tenant: '' }, limit: 10 });
+  });
+  expect(page?.events).toHaveLength(3);
+  expect(read).toBeLessThan(100);
+  // What the old one writes is new to whoever saw it running.
+  await old.query(run.sql(`insert into {schema}.event_segments (at, count, body) values (1, 0, '[]')`));
+  const seen = await store.events.end();
+  await old.query('commit');
+  expect(await logged(() => store.events.read({ after: seen, filter: { tenant: '' }, limit: 10 }))).toBeLessThan(100);
+});
 
 /** When the planner was told of the tables: each moment makes it believe something that will not last. */
 const MOMENTS: [string, (store: Store, analyze: () => Promise<unknown>) => Promise<void>][] = [

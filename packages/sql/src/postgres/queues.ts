@@ -13,7 +13,7 @@ import { textArray } from './arrays.ts';
 import type { Base } from './base.ts';
 import { keyOf } from './keys.ts';
 import type { QueryName } from './queries.ts';
-import { teller } from './subjects.ts';
+import { tellingOnce } from './subjects.ts';
 
 export const queueStore = (base: Base): QueueStore => ({
   list: (tenant) => listQueues(base, tenant),
@@ -111,15 +111,14 @@ interface QueueChange {
 
 /** Undoing what was never done makes no queue, and what makes no difference tells nothing. */
 function change(base: Base, { tenant, name, statement, cells, makesQueue, told }: QueueChange): Promise<QueueInfo> {
-  const { link, sql } = base;
-  const tell = teller(base);
-  return link.transaction(async (tx) => {
+  const { sql } = base;
+  return tellingOnce(base)(async (tx, tell) => {
     // First of all, so that of two that make the queue one sees what the other has made of it.
     if (makesQueue) await tx.query(sql['queue-enter'], [tenant, name]);
     const [before] = await tx.query<InfoCells>(sql['queue-lock'], [tenant, name]);
     if (!before) return unknown(tenant, name);
     const [after] = await tx.query<InfoCells>(sql[statement], [tenant, name, ...cells]);
-    if (told && !isDeepStrictEqual(before, after)) await tell(tx, [told]);
+    if (told && !isDeepStrictEqual(before, after)) await tell([told]);
     return infoOf(tenant, after!);
   });
 }

@@ -123,6 +123,31 @@ test('guarantee 4: a call whose answer was lost at its commit is made again and 
   ]);
 });
 
+// fault: the connection breaks at the commit, and a rival undoes the change before the call is repeated
+test('guarantee 10: a call whose answer was lost does not undo what another call did meanwhile', async () => {
+  const url = await postgresUrl();
+  const proxy = await startProxy(url);
+  const schema = tempSchema(url);
+  const options = { schema, listen: false, logger: silentLogger };
+  const store = await tempStore(postgresStore, { ...options, url: proxy.url });
+  const rival = await tempStore(postgresStore, { ...options, url });
+  const resume = () => rival.queues.setPaused('', 'q', false, told('queue.resumed', 'q'));
+  proxy.loseAnswerTo('commit\0', resume);
+  expect(await store.queues.setPaused('', 'q', true, told('queue.paused', 'q'))).toMatchObject({ paused: true });
+  expect(await store.queues.list('')).toMatchObject([{ name: 'q', paused: false }]);
+  await store.workers.beat({ tenant: '', id: 'w', activeJobs: 0, now: 5 });
+  const run = () => rival.workers.direct('', 'w', 'running', told('worker.resumed', 'w'));
+  proxy.loseAnswerTo('commit\0', run);
+  expect(await store.workers.direct('', 'w', 'quiet', told('worker.quiet', 'w'))).toMatchObject({ directive: 'quiet' });
+  expect(await store.workers.list('')).toMatchObject([{ directive: 'running' }]);
+  expect(await shortLog(store)).toEqual([
+    'q queue.paused 1',
+    'q queue.resumed 2',
+    'w worker.quiet 1',
+    'w worker.resumed 2',
+  ]);
+});
+
 test('the beat of a worker that is known is one statement', async () => {
   const { url, schema, store } = await bench();
   const beat = { tenant: '', id: 'w', activeJobs: 0, now: 5, told: told('worker.started', 'w') };

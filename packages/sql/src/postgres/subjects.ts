@@ -8,15 +8,40 @@ type CountCells = [tenant: string, kind: string, subject: string, count: number,
 
 const nameOf = (...parts: readonly [tenant: string, kind: string, subject: string]): string => JSON.stringify(parts);
 
+/** Tells facts about what is not a job, in the transaction that makes them true. */
+export type Tell = (told: readonly Told[]) => Promise<void>;
+
 /**
- * Tells facts about what is not a job, in the transaction that makes them true. It belongs to one call: the link repeats a
- * call whose answer was lost, and a call that was committed must not tell its facts again. So it remembers by which
- * transaction it tried.
+ * Runs transactions that tell. It belongs to one call: the link repeats a call whose answer was lost, and a call that was
+ * committed must neither tell its facts nor make its change again, because another call may have come in between. So it
+ * remembers by which transaction it tried, and rolls the repetition back.
  */
-export function teller({ sql }: Base): (tx: Queryable, told: readonly Told[]) => Promise<void> {
+export function tellingOnce(base: Base): <T>(work: (tx: Queryable, tell: Tell) => Promise<T>) => Promise<T> {
+  const attempt = teller(base);
+  return async <T>(work: (tx: Queryable, tell: Tell) => Promise<T>): Promise<T> => {
+    let done: { answer: T } | null = null;
+    try {
+      return await base.link.transaction(async (tx) => {
+        let isRepeated = false;
+        const answer = await work(tx, async (told) => {
+          isRepeated = (await attempt(tx, told)) || isRepeated;
+        });
+        if (!isRepeated) return answer;
+        done = { answer };
+        throw new Error('The call was committed before.');
+      });
+    } catch (error) {
+      if (done) return (done as { answer: T }).answer;
+      throw error;
+    }
+  };
+}
+
+/** Answers whether the try before was committed, and has told this already. */
+function teller({ sql }: Base): (tx: Queryable, told: readonly Told[]) => Promise<boolean> {
   let tried: string | null = null;
   return async (tx, told) => {
-    if (told.length === 0) return;
+    if (told.length === 0) return false;
     const keys = told.map(countedAs);
     const named = Map.groupBy(keys, ({ tenant, kind, subject }) => nameOf(tenant, kind, subject));
     const subjects = [...named.values()].map(([first]) => first!);
@@ -28,7 +53,7 @@ export function teller({ sql }: Base): (tx: Queryable, told: readonly Told[]) =>
       tried,
     ]);
     const [, , , , isDone, xid] = rows[0]!;
-    if (isDone) return;
+    if (isDone) return true;
     tried = xid;
     const counted = new Map(
       rows.map(([tenant, kind, subject, count]) => {
@@ -45,6 +70,7 @@ export function teller({ sql }: Base): (tx: Queryable, told: readonly Told[]) =>
     });
     const body = `[${events.map(encodeEvent).join(',')}]`;
     await tx.query(sql['segment-append'], [newestAt([{ events }]), events.length, body]);
+    return false;
   };
 }
 
@@ -55,10 +81,9 @@ export async function telling<R extends unknown[]>(
   change: (to: Queryable) => Promise<R[]>,
 ): Promise<R[]> {
   if (!told) return change(base.link);
-  const tell = teller(base);
-  return base.link.transaction(async (tx) => {
+  return tellingOnce(base)(async (tx, tell) => {
     const rows = await change(tx);
-    if (rows.length > 0) await tell(tx, [told]);
+    if (rows.length > 0) await tell([told]);
     return rows;
   });
 }

@@ -1,6 +1,6 @@
 import type { Told, WorkerBeat, WorkerDirective, WorkerInfo, WorkerStore } from '@waybill/core';
 import type { Base } from './base.ts';
-import { teller, telling } from './subjects.ts';
+import { telling, tellingOnce } from './subjects.ts';
 
 type WorkerRow = [string, string, number, number, number, string];
 
@@ -29,13 +29,12 @@ function direct(
   directive: WorkerDirective,
   told?: Told,
 ): Promise<WorkerInfo | null> {
-  const { link, sql } = base;
-  const tell = teller(base);
-  return link.transaction(async (tx) => {
+  const { sql } = base;
+  return tellingOnce(base)(async (tx, tell) => {
     const [before] = await tx.query<[string]>(sql['worker-lock'], [tenant, id]);
     if (!before) return null;
     const [row] = await tx.query<WorkerRow>(sql['worker-direct'], [tenant, id, directive]);
-    if (told && before[0] !== directive) await tell(tx, [told]);
+    if (told && before[0] !== directive) await tell([told]);
     return workerOf(row!);
   });
 }

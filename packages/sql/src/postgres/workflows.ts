@@ -19,7 +19,7 @@ import { type Base, despiteRivals } from './base.ts';
 import { insertInside } from './insert-guarded.ts';
 import { keyOf } from './keys.ts';
 import { fromRow, isId, type Row } from './rows.ts';
-import { teller } from './subjects.ts';
+import { tellingOnce } from './subjects.ts';
 
 export const workflowStore = (base: Base): WorkflowStore => ({
   get: (tenant, id) => getWorkflow(base, tenant, id),
@@ -91,14 +91,14 @@ async function hasUnfinished({ link, sql }: Base, tenant: string, id: string): P
 }
 
 async function move(base: Base, { tenant, id, from, to, total, now, jobs, told }: MoveRequest): Promise<MoveAnswer> {
-  const { bell, knownQueues, link, sql } = base;
-  const tell = teller(base);
+  const { bell, knownQueues, sql } = base;
+  const inTransaction = tellingOnce(base);
   const made = await despiteRivals(() =>
-    link.transaction(async (tx) => {
+    inTransaction(async (tx, tell) => {
       const finishedAt = to === 'running' ? null : now;
       const moved = await tx.query(sql['workflow-move'], [tenant, id, from, to, finishedAt, total ?? null]);
       if (moved.length === 0) return null;
-      if (told) await tell(tx, [told]);
+      if (told) await tell([told]);
       const answers: InsertAnswer[] = [];
       // Each on its own: one that is there already must not keep the others out.
       for (const job of jobs) answers.push(...(await insertInside(base, tx, [{ jobs: [job] }])));

@@ -11,8 +11,11 @@ export interface Proxy {
   freeze(): void;
   /** New connections get through again. Those that were frozen stay dead. */
   thaw(): void;
-  /** The next time a client sends this text, the server gets it and its answer is lost together with the connection. */
-  loseAnswerTo(text: string): void;
+  /**
+   * The next time a client sends this text, the server gets it and its answer is lost together with the connection, after
+   * `meanwhile` has happened.
+   */
+  loseAnswerTo(text: string, meanwhile?: () => Promise<unknown>): void;
   /** The next connection is ended by the server in the same breath as it is accepted. */
   endNextConnection(): void;
 }
@@ -33,6 +36,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   let isFrozen = false;
   let freezes = 0;
   let fatal: string | null = null;
+  let meanwhile = async (): Promise<unknown> => undefined;
   let connections = 0;
   let endsNext = false;
 
@@ -65,7 +69,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     upstream.on('data', (bytes) => {
       if (isDead()) return;
       // The server has answered, so it is done.
-      if (isCut) client.destroy();
+      if (isCut) void meanwhile().finally(() => client.destroy());
       else if (endsNext && bytes.subarray(-READY.length).equals(READY)) {
         endsNext = false;
         client.end(Buffer.concat([bytes, goodbye()]));
@@ -96,8 +100,9 @@ export async function startProxy(target: string): Promise<Proxy> {
     endNextConnection: () => {
       endsNext = true;
     },
-    loseAnswerTo: (text) => {
+    loseAnswerTo: (text, happening = async () => undefined) => {
       fatal = text;
+      meanwhile = happening;
     },
   };
 }
