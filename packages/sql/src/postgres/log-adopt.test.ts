@@ -185,7 +185,7 @@ test('B3: reading a long log looks at few pages of it, restored or not', { timeo
       // One that no open transaction of other tests holds back.
       const now = (await snapshot()).split(':')[1]!;
       await add(store, 1);
-      const cells = [`${now}:${now}:`, await snapshot(), 0, 64, null, null, adopted];
+      const cells = [`${now}:${now}:`, await snapshot(), 0, 64, null, null, adopted, '{}'];
       expect(await pages(sql['segments-after'], cells), `newest: ${isRestored}, ${isAnalyzed}`).toBeLessThan(
         MOST_PAGES,
       );
