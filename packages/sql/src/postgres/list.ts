@@ -12,6 +12,9 @@ import { textArray } from './arrays.ts';
 import type { Base } from './base.ts';
 import { COLUMNS, fromRow, isId, type Row, searchable, stateCode } from './rows.ts';
 
+/** A search that finds little may have to look at every job. It is cut off before it keeps the server from its work. */
+const BUDGET_MS = 5_000;
+
 export async function list({ link }: Base, { filter, limit, cursor }: JobQuery): Promise<JobPage> {
   const values = new Values();
   const before = cursor === undefined ? null : readCursor(cursor);
@@ -23,7 +26,7 @@ export async function list({ link }: Base, { filter, limit, cursor }: JobQuery):
   });
   if (parts.length === 0) return { items: [] };
   const text = `select * from (${parts.join(' union all ')}) j order by id desc limit ${most}`;
-  const rows = await link.query<Row>(link.sql(text), values.all);
+  const rows = await link.search<Row>(link.sql(text), values.all, BUDGET_MS);
   const page = readPage(rows.slice(0, limit), fromRow, ([, id]) => id);
   return rows.length > limit ? { ...page, cursor: writeCursor(rows[limit - 1]![1]) } : page;
 }
@@ -37,7 +40,7 @@ export async function count({ link }: Base, filter: JobFilter, { atMost }: { atM
   });
   if (parts.length === 0) return 0;
   const text = `select count(*) from (select 1 from (${parts.join(' union all ')}) j limit ${most}) k`;
-  const [row] = await link.query<[number]>(link.sql(text), values.all);
+  const [row] = await link.search<[number]>(link.sql(text), values.all, BUDGET_MS);
   return row![0];
 }
 

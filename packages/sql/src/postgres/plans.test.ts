@@ -103,6 +103,19 @@ test('B11: beside an old transaction, a reader of the log reads what is new and 
   expect(await logged(() => store.events.read({ after: seen, filter: { tenant: '' }, limit: 10 }))).toBeLessThan(100);
 });
 
+test('B15: a claim of a limited queue counts the runs of that queue, not those of all queues', async () => {
+  const { store, counted } = await watchedStore();
+  await add(store, 300);
+  // So few at a time that each run has its own row.
+  for (let claimed = 0; claimed < 300; claimed += 15) await claim(store, 15);
+  await store.queues.setLimit('', 'limited', { concurrency: 2, rate: null });
+  await add(store, 3, { queue: 'limited' });
+  await claim(store, 1, { queues: ['limited'] });
+  const { read, scanned } = await counted(() => claim(store, 1, { queues: ['limited'] }));
+  expect(scanned).toBe(0);
+  expect(read).toBeLessThan(100);
+});
+
 /** When the planner was told of the tables: each moment makes it believe something that will not last. */
 const MOMENTS: [string, (store: Store, analyze: () => Promise<unknown>) => Promise<void>][] = [
   ['never', async () => {}],

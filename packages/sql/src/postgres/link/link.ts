@@ -12,6 +12,11 @@ export interface Link extends Queryable {
   sql(text: string): string;
   /** These texts are asked for often. */
   prepare(texts: readonly string[]): Promise<void>;
+  /**
+   * As `query`, for what may have to look at everything: given up after `timeoutMs`, and not repeated for having been too
+   * slow, because it would be as slow again.
+   */
+  search<R extends unknown[]>(text: string, values: readonly unknown[], timeoutMs: number): Promise<R[]>;
   /** As `query`, if the pool has a connection to spare right now. False: it has none, and nothing was done. */
   queryIfFree(text: string, values?: readonly unknown[]): Promise<boolean>;
   /** On one connection, and repeated as a whole. */

@@ -51,12 +51,35 @@ class Life {
   }
 }
 
+test('B15: a process of the version before opens and works on a newer schema that is compatible with it', async () => {
+  const url = await postgresUrl();
+  const schema = tempSchema(url);
+  const known = readMigrations();
+  const newest = known.at(-1)!.number;
+  const next = (added: number, text: string) => migration(`${String(newest + added).padStart(4, '0')}_next.sql`, text);
+  const link = await tempLink({ url, schema });
+  const compatible = next(1, `--! compatible with ${newest}\n${FOLLOW_UP}`);
+  await migrate(link, new LogBook(), [...known, compatible]);
+  expect(await schemaVersion(link)).toBe(newest + 1);
+  // This build knows the migrations up to `newest` only.
+  const store = await tempStore(postgresStore, { url, schema });
+  const life = new Life(store);
+  await life.until(() => life.rounds > 3);
+  while ((await life.work()) > 0);
+  expect([life.inserted, life.settled]).toEqual([20, 20]);
+  await migrate(link, new LogBook(), [...known, compatible, next(2, 'select 1;')]);
+  await expect(tempStore(postgresStore, { url, schema })).rejects.toMatchObject({
+    code: 'unsupported',
+    details: { version: newest + 2, needed: newest + 2, known: newest },
+  });
+});
+
 test('a migration runs while workers of the version before it are live', async () => {
   const url = await postgresUrl();
   const schema = tempSchema(url);
   const stores = await Promise.all([1, 2].map(() => tempStore(postgresStore, { url, schema })));
   const lives = stores.map((store) => new Life(store));
-  const next = readMigrations().length + 1;
+  const next = readMigrations().at(-1)!.number + 1;
   const all = [...readMigrations(), migration(`${String(next).padStart(4, '0')}_follow_up.sql`, FOLLOW_UP)];
   const rounds = () => Math.min(...lives.map((life) => life.rounds));
 

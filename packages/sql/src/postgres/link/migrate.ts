@@ -17,7 +17,8 @@ const PATIENCE_MS = 5 * 60_000;
 
 /**
  * Brings the schema up to date, one migration per transaction. Any number of processes may start at once: one takes
- * the lock, the others wait and then find nothing left to do. Workers of the previous version go on meanwhile.
+ * the lock, the others wait and then find nothing left to do. Workers of the previous version go on meanwhile, and
+ * may be started again where the migration says that it is compatible with them.
  */
 export async function migrate(link: Link, logger: Logger, all: readonly Migration[] = readMigrations()): Promise<void> {
   const patience = new Patience(PATIENCE_MS, new AbortController().signal);
@@ -60,8 +61,9 @@ async function applyNext(link: Link, tx: Queryable, logger: Logger, all: readonl
   await tx.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
   if (next.number === all[0]!.number) await createSchema(link, tx);
   await tx.query(link.sql(next.sql));
-  const insert = 'insert into {schema}.migrations (number, name, checksum) values ($1, $2, $3)';
-  await tx.query(link.sql(insert), [next.number, next.name, next.checksum]);
+  const insert = 'insert into {schema}.migrations (number, name, checksum, needs) values ($1, $2, $3, $4)';
+  await tx.query(link.sql('alter table {schema}.migrations add column if not exists needs int'));
+  await tx.query(link.sql(insert), [next.number, next.name, next.checksum, next.needs]);
   logger.info({ schema: link.schema, migration: next.name }, 'The schema was migrated.');
   return true;
 }
@@ -75,14 +77,16 @@ export async function pendingMigration(
   const applied = await appliedMigrations(link, from);
   const newest = all.at(-1)?.number ?? 0;
   const version = applied.at(-1)?.[0] ?? 0;
-  if (version > newest) {
+  // Newer migrations tell which processes they leave at work, so that versions that follow each other run together.
+  const needed = Math.max(0, ...applied.map(([number, , needs]) => needs ?? number));
+  if (needed > newest) {
     throw new WaybillError(
       'unsupported',
       `The schema ${link.schema} was made by a newer version of Waybill: it is ${version}, this one knows ${newest}.`,
-      { hint: 'Upgrade Waybill, or use another schema.' },
+      { hint: 'Upgrade Waybill, or use another schema.', details: { version, needed, known: newest } },
     );
   }
-  const checksums = new Map(applied);
+  const checksums = new Map(applied.map(([number, checksum]) => [number, checksum]));
   const changed = all.find(({ number, checksum }) => (checksums.get(number) ?? checksum) !== checksum);
   if (changed) {
     throw new WaybillError('unsupported', `The schema ${link.schema} was made by another version of ${changed.name}.`, {
@@ -99,10 +103,14 @@ const HAS_MIGRATIONS = `
     where nspname = $1 and relname = 'migrations'
   )`;
 
-async function appliedMigrations(link: Link, from: Queryable): Promise<[number: number, checksum: string][]> {
+type Applied = [number: number, checksum: string, needs: number | null];
+
+/** `needs` is read so that a table without the column will do: it has come with a migration. */
+async function appliedMigrations(link: Link, from: Queryable): Promise<Applied[]> {
   const [row] = await from.query<[boolean]>(HAS_MIGRATIONS, [link.schema]);
   if (!row![0]) return [];
-  return from.query(link.sql('select number, checksum from {schema}.migrations order by number'));
+  const text = `select number, checksum, (to_jsonb(m) ->> 'needs')::int from {schema}.migrations m order by number`;
+  return from.query(link.sql(text));
 }
 
 /** An existing schema is not created again, since even the attempt needs a privilege that its user may not have. */

@@ -7,9 +7,14 @@ export interface Migration {
   /** With `{schema}` where the schema belongs. */
   sql: string;
   checksum: string;
+  /** A process that knows the migrations up to this one may go on beside it; by default, only one that knows it. */
+  needs: number;
 }
 
 const FOLDER = new URL('../../../src/postgres/migrations/', import.meta.url);
+
+/** In the first line of a migration that only adds what a process of the version before does not look at. */
+const COMPATIBLE = /^--! compatible with (\d+)\n/;
 
 export function readMigrations(folder: URL = FOLDER): Migration[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.sql'));
@@ -20,5 +25,7 @@ export function readMigrations(folder: URL = FOLDER): Migration[] {
 export function migration(name: string, text: string): Migration {
   const sql = text.replaceAll('\r\n', '\n');
   const checksum = createHash('sha256').update(sql).digest('hex').slice(0, 16);
-  return { number: Number.parseInt(name, 10), name, sql, checksum };
+  const number = Number.parseInt(name, 10);
+  const needs = Number(COMPATIBLE.exec(sql)?.[1] ?? number);
+  return { number, name, sql, checksum, needs };
 }

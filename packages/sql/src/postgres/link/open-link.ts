@@ -59,6 +59,7 @@ interface Parts {
   /** For messages. */
   server: string;
   patienceMs: number;
+  queryTimeoutMs: number;
   clock?: Clock;
   ownsPool: boolean;
 }
@@ -103,6 +104,12 @@ class PostgresLink implements Link {
   query<R extends unknown[]>(text: string, values?: readonly unknown[]): Promise<R[]> {
     const { connections } = this.#parts;
     return this.#patiently((client) => connections.query<R>(client, text, values));
+  }
+
+  search<R extends unknown[]>(text: string, values: readonly unknown[], timeoutMs: number): Promise<R[]> {
+    const { connections, queryTimeoutMs } = this.#parts;
+    const most = Math.min(timeoutMs, queryTimeoutMs);
+    return this.#patiently((client) => connections.query<R>(client, text, values, most), slowSearch(most));
   }
 
   async queryIfFree(text: string, values?: readonly unknown[]): Promise<boolean> {
@@ -163,9 +170,10 @@ class PostgresLink implements Link {
     connections.leave();
   }
 
-  async #patiently<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  /** `slow`: what to throw where the work was too slow, instead of repeating it. */
+  async #patiently<T>(work: (client: PoolClient) => Promise<T>, slow?: WaybillError): Promise<T> {
     if (this.#closing.signal.aborted) throw new WaybillError('unavailable', 'The store is closed.');
-    const call = this.#repeat(work, new Patience(this.#parts.patienceMs, this.#closing.signal));
+    const call = this.#repeat(work, new Patience(this.#parts.patienceMs, this.#closing.signal), slow);
     const place = this.#calls.add(call);
     try {
       return await call;
@@ -174,7 +182,7 @@ class PostgresLink implements Link {
     }
   }
 
-  async #repeat<T>(work: (client: PoolClient) => Promise<T>, patience: Patience): Promise<T> {
+  async #repeat<T>(work: (client: PoolClient) => Promise<T>, patience: Patience, slow?: WaybillError): Promise<T> {
     const { connections, server } = this.#parts;
     for (;;) {
       try {
@@ -184,6 +192,7 @@ class PostgresLink implements Link {
       } catch (error) {
         const { kind } = faultOf(error);
         if (kind === undefined) throw errorOf(error, server);
+        if (kind === 'slow' && slow) throw slow;
         this.#outages.failed(kind, error);
         if (!(await patience.wait())) throw errorOf(error, server);
       }
@@ -216,3 +225,8 @@ class PostgresLink implements Link {
     this.#parts.logger.debug({ cause: plain(error) }, 'An idle connection to PostgreSQL was lost.');
   };
 }
+
+const slowSearch = (ms: number): WaybillError =>
+  new WaybillError('timeout', `The search was given up after ${ms} ms: it looked at too many jobs and found too few.`, {
+    hint: 'Ask for a state, a queue or a time of creation, so that fewer jobs have to be looked at.',
+  });

@@ -19,6 +19,7 @@ export function linkWithin(link: Link, transaction: Transaction): Link {
     // The connection is not ours to leave something on.
     prepare: async () => {},
     query: (text, values) => attempt(() => inside.query(text, values)),
+    search: (text, values) => attempt(() => inside.query(text, values)),
     queryIfFree: (text, values) => link.queryIfFree(text, values),
     transaction: (work) => attempt(() => work(inside)),
     onWake: (listener) => link.onWake(listener),
