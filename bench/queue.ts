@@ -21,13 +21,21 @@ export interface Counts {
   completed: number;
 }
 
+export interface BenchWorker {
+  stop(): Promise<void>;
+  /** Runs under way, where the worker tells. */
+  readonly running?: number;
+  /** Jobs that it has claimed and not begun. */
+  readonly waiting?: number;
+}
+
 /** One job queue, ours or a peer's, as the workloads use it: connected, with whatever schema it needs in place. */
 export interface BenchQueue {
   enqueue(payload: Payload): Promise<unknown>;
   /** All in one call. With a time they are scheduled for then. */
   enqueueMany(payloads: readonly Payload[], at?: Date): Promise<unknown>;
   /** Starts a worker whose handler does nothing but tell that it began. */
-  work(began: (payload: Payload) => void): Promise<{ stop(): Promise<void> }>;
+  work(began: (payload: Payload) => void): Promise<BenchWorker>;
   /** Whether a due job is unfinished; cheap, since it is asked until the answer is no. */
   busy(): Promise<boolean>;
   /** Exact, and not part of any time that is measured. */

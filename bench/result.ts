@@ -1,4 +1,6 @@
 import type { Costs } from './aws/costs.ts';
+import type { StatementTimes } from './postgres/statements.ts';
+import type { Stall } from './worked.ts';
 
 export interface Latency {
   p50_ms: number;
@@ -23,6 +25,10 @@ export interface Result {
   loop_p99_ms?: number;
   /** Row versions that the run left behind for vacuum. */
   dead_tuples_per_job?: number;
+  /** What took how long in the database, where it was watched. */
+  statements?: StatementTimes;
+  /** Stretches without a job that began. */
+  stalls?: Stall[];
   /** What was counted instead of timed. */
   costs?: Costs;
   settings: string;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { round, type Task, type Told } from '../result.ts';
 import { withClient } from './connection.ts';
+import { timeStatements } from './statements.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 const SESSIONS_END_WITHIN_MS = 10_000;
@@ -18,6 +19,13 @@ export async function quiet({ store }: Task): Promise<() => Promise<Partial<Told
     });
   });
   return async () => ({});
+}
+
+/** Quiet, and every statement of the run is timed: a run that takes long then says what for. */
+export async function watched(task: Task): Promise<() => Promise<Partial<Told>>> {
+  await quiet(task);
+  const end = timeStatements();
+  return async () => ({ statements: end() });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { pinned, quiet } from '../postgres/circumstances.ts';
+import { pinned, quiet, watched } from '../postgres/circumstances.ts';
 import { databaseFor, dropLeftovers } from '../postgres/databases.ts';
 import { copiedHistory } from '../postgres/history.ts';
 import { durabilityOf, startPostgres } from '../postgres/server.ts';
@@ -61,14 +61,14 @@ export const postgres: BenchStore = {
     },
     drain: {
       systems: {
-        waybill: drain('waybill', { around }),
-        'waybill-keep-none': drain('waybill-keep-none', { around }),
-        'graphile-worker': drain('graphile-worker', { around, ...UNBATCHED }),
-        'graphile-worker-tuned': drain('graphile-worker-tuned', { around }),
-        'pg-boss': drain('pg-boss', { around, ...POLLED }),
-        'pg-boss-tuned': drain('pg-boss-tuned', { around }),
+        waybill: drain('waybill', { around: watched }),
+        'waybill-keep-none': drain('waybill-keep-none', { around: watched }),
+        'graphile-worker': drain('graphile-worker', { around: watched, ...UNBATCHED }),
+        'graphile-worker-tuned': drain('graphile-worker-tuned', { around: watched }),
+        'pg-boss': drain('pg-boss', { around: watched, ...POLLED }),
+        'pg-boss-tuned': drain('pg-boss-tuned', { around: watched }),
         bullmq: drain('bullmq'),
-        raw: drain('raw', { around }),
+        raw: drain('raw', { around: watched }),
       },
       yardstick: 'graphile-worker-tuned',
     },

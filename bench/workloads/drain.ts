@@ -1,7 +1,7 @@
 import { fill } from '../filling.ts';
 import { type Run, scaled, type Task, type Told } from '../result.ts';
 import { SYSTEMS, type SystemName } from '../systems/index.ts';
-import { drained, mustBe } from '../worked.ts';
+import { drained, mustBe, type Stall } from '../worked.ts';
 import type { Size } from './enqueue.ts';
 
 const JOBS = 100_000;
@@ -26,11 +26,18 @@ export const drain =
     const queue = await open(task);
     const before = await queue.counts();
     mustBe('jobs waiting', before.waiting, jobs);
-    const seconds = await drained(queue, jobs);
+    const stalls: Stall[] = [];
+    const seconds = await drained(queue, jobs, stalls);
     const after = await queue.counts();
     mustBe('jobs left', after.waiting, 0);
     mustBe('jobs completed', after.completed - before.completed, keepsFinished ? jobs : 0);
     await queue.close();
     const more = await end?.();
-    return { jobs, seconds, ...more, settings: [rows, settings].filter(Boolean).join('; ') };
+    return {
+      jobs,
+      seconds,
+      ...(stalls.length > 0 && { stalls }),
+      ...more,
+      settings: [rows, settings].filter(Boolean).join('; '),
+    };
   };

@@ -40,7 +40,7 @@ function commonEnds(changes: readonly Change[]): Change[] | null {
 }
 
 /**
- * In a transaction that may last: finish_v1 would keep all bundles of the claim locked so long, also those that the job
+ * In a transaction that may last: finish_v2 would keep all bundles of the claim locked so long, also those that the job
  * is not in, and with them the heartbeats of their runs.
  */
 export function applyInside(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {
@@ -106,7 +106,7 @@ function howTo(end: How, change: Change): How {
   return change.job.limitKey !== null || change.ownsKey ? applyGuarded : applyPlain;
 }
 
-/** finish_v1 has met a run that is over, or is another's. */
+/** finish_v2 has met a run that is over, or is another's. */
 const NOT_ALL_RUN = 'WB001';
 
 async function finish(base: Base, changes: readonly Change[]): Promise<ApplyAnswer[]> {

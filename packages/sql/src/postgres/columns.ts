@@ -146,7 +146,7 @@ function listsOf(events: readonly LogEvent[]): (readonly LogEvent[])[] {
 const eventList = (events: readonly LogEvent[]): string | null =>
   events.length === 0 ? null : events.map(encodeEvent).join(',');
 
-/** Whether a change is the common end of a run, which needs no more than finish_v1 does. */
+/** Whether a change is the common end of a run, which needs no more than finish_v2 does. */
 export function isPlainEnd({ expect, job, ownsKey }: Change): boolean {
   return expect.by === 'lease' && isFinished(job.state) && job.limitKey === null && job.nextAt === null && !ownsKey;
 }

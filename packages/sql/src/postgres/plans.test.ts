@@ -202,6 +202,29 @@ test('the runs of a bundle are found by one look at each bundle, also where thei
   }
 });
 
+test('F1: runs end by one look at their bundle, also once the planner knows how long its lists are', async () => {
+  const { store, counted, analyze } = await watchedStore();
+  const RUNS = 400;
+  await add(store, 3 * RUNS);
+  const claims: Job[][] = [];
+  for (let n = 0; n < 3; n += 1) claims.push(await claim(store, RUNS));
+  await analyze();
+  const beats = claims[0]!.map(({ id }) => ({ tenant: '', id, by: 'anyone', leaseMs: null, now: 0 }) as const);
+  for (const [name, work] of [
+    ['get', () => store.get(claims[0]!)],
+    ['extend', () => store.extend(beats)],
+  ] as const) {
+    expect((await counted(work)).lists, name).toBeLessThan(RUNS);
+  }
+  for (const name of ['kept', 'forgotten'] as const) {
+    await store.queues.setKeep('', 'default', name === 'kept' ? 'all' : 'none');
+    const { lists } = await counted(() => complete(store, claims.pop()!));
+    // Three lists of a few pages, and once more for each index that is looked at on the way.
+    expect(lists, name).toBeGreaterThan(0);
+    expect(lists, name).toBeLessThan(RUNS);
+  }
+});
+
 test('every file in the folder is used and says what its parameters are', () => {
   expect(queryFiles().sort()).toEqual([...QUERY_NAMES].sort());
   for (const name of QUERY_NAMES) {
