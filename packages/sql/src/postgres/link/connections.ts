@@ -20,6 +20,8 @@ const silence = (client: PoolClient): void => {
 export interface TransactionOptions {
   /** How long each statement may take. @defaultValue `queryTimeoutMs` of the link */
   timeoutMs?: number;
+  /** How long all statements together may take. @defaultValue as long as each of them does */
+  wholeMs?: number;
   /** How long each statement may wait for a lock before it is refused (55P03). @defaultValue what the server has */
   lockWaitMs?: number | undefined;
 }
@@ -92,8 +94,11 @@ export class Connections {
   async transaction<T>(
     client: PoolClient,
     work: (tx: Queryable) => Promise<T>,
-    { timeoutMs = this.#queryTimeoutMs, lockWaitMs }: TransactionOptions = {},
+    { timeoutMs = this.#queryTimeoutMs, lockWaitMs, wholeMs = Number.POSITIVE_INFINITY }: TransactionOptions = {},
   ): Promise<T> {
+    const until = performance.now() + wholeMs;
+    /** Of a statement. The last one has what is left of the whole. */
+    const left = (most = timeoutMs): number => Math.max(1, Math.min(most, Math.round(until - performance.now())));
     const lockWait = lockWaitMs === undefined ? '' : `; set local lock_timeout = ${lockWaitMs}`;
     await this.#run(
       client,
@@ -101,14 +106,14 @@ export class Connections {
     );
     let result: T;
     try {
-      result = await work({ query: (text, values) => this.query(client, text, values, timeoutMs) });
+      result = await work({ query: (text, values) => this.query(client, text, values, left()) });
     } catch (error) {
       // On a lost connection there is nothing to roll back, and the server knows by itself.
       if (!faultOf(error).isLost) await this.#run(client, 'rollback');
       throw error;
     }
     // After a failed statement whose error was swallowed, PostgreSQL answers a commit by rolling back.
-    const { command } = await this.#run(client, 'commit');
+    const { command } = await this.#run(client, 'commit', [], left(this.#queryTimeoutMs));
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back since one of its statements failed.');
     return result;
   }

@@ -43,7 +43,7 @@ export class Listener {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#client?.end();
+    if (this.#client) await endSoon(this.#client);
     await this.#running;
   }
 
@@ -94,13 +94,13 @@ export class Listener {
     } finally {
       clearInterval(beat);
       this.#client = null;
-      await client.end().catch(() => {});
+      await endSoon(client).catch(() => {});
     }
   }
 
   /** A connection that does not answer is ended, which ends the wait above. */
   #beat(client: Client): void {
-    this.#ask(client, 'select 1').catch(() => client.end());
+    this.#ask(client, 'select 1').catch(() => endSoon(client));
   }
 
   async #ask(client: Client, text: string): Promise<void> {
@@ -124,6 +124,19 @@ export class Listener {
     const heard = this.#heard;
     this.#heard = undefined;
     this.#onWake(heard ? [...heard] : undefined);
+  }
+}
+
+/** So long the server has to take leave. */
+const GOODBYE_MS = 1_000;
+
+/** A server that went silent would never confirm the end of the connection, so it is cut off. */
+async function endSoon(client: Client): Promise<void> {
+  const cut = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS);
+  try {
+    await client.end();
+  } finally {
+    clearTimeout(cut);
   }
 }
 

@@ -119,9 +119,11 @@ class PostgresLink implements Link {
     return true;
   }
 
-  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    const { connections } = this.#parts;
-    return this.#patiently((client) => connections.transaction(client, work, options));
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    const { connections, patienceMs, queryTimeoutMs } = this.#parts;
+    // However many statements it has: whoever waits for it counts on an answer.
+    const wholeMs = patienceMs + (options.timeoutMs ?? queryTimeoutMs);
+    return this.#patiently((client) => connections.transaction(client, work, { wholeMs, ...options }));
   }
 
   onWake(listener: WakeListener): () => void {
