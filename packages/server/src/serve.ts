@@ -1,12 +1,14 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { WaybillError } from '@waybill/core';
 import { Connections } from './http/connections.ts';
-import type { App, Bindings } from './http/env.ts';
+import type { App } from './http/env.ts';
 import { bare, checkHostNames, isLoopback } from './http/hosts.ts';
+import { type ConnectionLimits, endStalled, limitsOf, serverOptionsOf } from './http/limits.ts';
+import { RequestBindings, type ServerBindings } from './http/request-bindings.ts';
 
-export interface ListenOptions {
+export interface ListenOptions extends ConnectionLimits {
   /** @defaultValue '127.0.0.1' */
   host?: string;
   /** 0 takes any free port. */
@@ -30,24 +32,38 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Puts the app on a port. Rejects with Node's own error when the port is taken. */
+/** Puts the app on a port. */
 export async function serve(app: App, options: ListenOptions): Promise<Listening> {
   const { host = '127.0.0.1', port, noAuth = false, allowedHosts = [], graceMs = 10_000 } = options;
   if (!noAuth && !isLoopback(host)) throw beyondLoopback(host);
-  const closing = new AbortController();
+  const limits = limitsOf(options);
   const hosts = checkHostNames(allowedHosts);
   const checksHost = isLoopback(host) || hosts.size > 0;
-  const bindings: Bindings = { closing: closing.signal, ...(checksHost && { allowedHosts: hosts }) };
-  const fetch = (request: Request) => app.fetch(request, bindings);
-  const server = createAdaptorServer({ fetch, hostname: bare(host) }) as Server;
-  const connections = new Connections(server);
+  const closing = new AbortController();
+  const shared: ServerBindings = {
+    closing: closing.signal,
+    allowedHosts: checksHost ? hosts : undefined,
+    work: new Set(),
+  };
+  const fetch = (request: Request, { incoming, outgoing }: HttpBindings) => {
+    const refusal = connections.refusalFor(incoming.socket);
+    if (refusal) return new Response(refusal.body, refusal);
+    return app.fetch(request, new RequestBindings(shared, outgoing));
+  };
+  const server = createAdaptorServer({
+    fetch: fetch as (request: Request, env: unknown) => unknown,
+    hostname: bare(host),
+    serverOptions: serverOptionsOf(limits),
+  }) as Server;
+  endStalled(server, limits);
+  const connections = new Connections(server, limits);
   const address = await listen(server, port, bare(host));
   let closed: Promise<void> | undefined;
   return {
     url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
     close: () => {
       closing.abort();
-      closed ??= drain(server, connections, graceMs);
+      closed ??= drain(server, connections, graceMs).then(() => finished(shared.work));
       return closed;
     },
   };
@@ -78,4 +94,9 @@ function drain(server: Server, connections: Connections, graceMs: number): Promi
     });
     connections.closeWhenIdle();
   });
+}
+
+/** What clients left behind, such as claims that never reached them. */
+async function finished(work: ReadonlySet<Promise<unknown>>): Promise<void> {
+  while (work.size > 0) await Promise.allSettled(work);
 }

@@ -60,20 +60,31 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   return request.body === null ? new Uint8Array() : readStream(request.body, maxBytes);
 }
 
-/** Stops at the limit, so that an endless body costs no more memory than an allowed one. */
+const FIRST_BYTES = 4_096;
+
+/** Each one costs time, however small it is: a megabyte of chunks of one byte would keep the server busy for seconds. */
+const MOST_CHUNKS = 16_384;
+
+/** Stops at the limit and copies every chunk, so that an endless body costs no more memory than an allowed one. */
 async function readStream(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const reader = body.getReader();
-  const chunks: Uint8Array[] = [];
+  let bytes = new Uint8Array(Math.min(FIRST_BYTES, maxBytes));
   let size = 0;
-  for (;;) {
+  for (let chunks = 1; ; chunks += 1) {
     const { done, value } = await reader.read().catch(cutShort);
-    if (done) return Buffer.concat(chunks, size);
-    size += value.byteLength;
-    if (size > maxBytes) {
+    if (done) return bytes.subarray(0, size);
+    const needed = size + value.byteLength;
+    if (needed > maxBytes || chunks > MOST_CHUNKS) {
       reader.cancel().catch(() => {});
-      throw tooLarge(maxBytes);
+      throw needed > maxBytes ? tooLarge(maxBytes) : tooManyChunks();
     }
-    chunks.push(value);
+    if (needed > bytes.byteLength) {
+      const larger = new Uint8Array(Math.min(maxBytes, Math.max(needed, bytes.byteLength * 2)));
+      larger.set(bytes.subarray(0, size));
+      bytes = larger;
+    }
+    bytes.set(value, size);
+    size = needed;
   }
 }
 
@@ -95,4 +106,10 @@ function cutShort(): never {
 const tooLarge = (maxBytes: number): WaybillError =>
   new WaybillError('payload_too_large', `The body must have at most ${maxBytes} bytes.`, {
     details: { max_bytes: maxBytes },
+  });
+
+const tooManyChunks = (): WaybillError =>
+  new WaybillError('payload_too_large', `The body must come in at most ${MOST_CHUNKS} chunks.`, {
+    details: { max_chunks: MOST_CHUNKS },
+    hint: 'Send larger chunks, or a body with a Content-Length.',
   });

@@ -7,6 +7,10 @@ export interface Bindings {
   closing?: AbortSignal;
   /** Names that a request may give as its `Host`, besides those of loopback; absent: any. */
   allowedHosts?: ReadonlySet<string>;
+  /** Resolves, when the answer is over, with whether all of it went out. Absent where that cannot be known. */
+  delivered?(): Promise<boolean>;
+  /** The server has not closed before this is done. */
+  waitUntil?(work: Promise<unknown>): void;
 }
 
 export interface Env {
