@@ -2,12 +2,14 @@ import { checkQueue, type Fields, invalidField, type Jobs, type Lease } from '@w
 import type { Ctx } from '../http/env.ts';
 import { goingAway } from '../http/going-away.ts';
 import { leaseMsOf, workerIdOf } from './fields.ts';
+import type { UndeliveredClaims } from './undelivered.ts';
 
 const MAX_QUEUES = 100;
 const MAX_COUNT = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
-export async function fetchJobs(jobs: Jobs, body: Fields, c: Ctx): Promise<Lease[]> {
+/** Takes jobs, and gives them back when their answer does not reach the client. */
+export async function fetchJobs(jobs: Jobs, body: Fields, c: Ctx, undelivered: UndeliveredClaims): Promise<Lease[]> {
   const waitMs = body.integer('wait_ms', { min: 0, max: LONGEST_WAIT_MS }) ?? 0;
   const claimId = body.has('claim_id') ? body.requiredString('claim_id') : undefined;
   const call = {
@@ -17,28 +19,29 @@ export async function fetchJobs(jobs: Jobs, body: Fields, c: Ctx): Promise<Lease
     ...leaseMsOf(body),
     ...(claimId !== undefined && { claimId }),
   };
-  if (waitMs === 0) return jobs.claim(call);
-  const { signal, clientIsGone, leave } = goingAway(c);
+  const key = claimId === undefined ? undefined : `${c.get('tenant') ?? ''}\n${claimId}`;
+  if (key !== undefined) await undelivered.begin(key);
+  const away = waitMs === 0 ? undefined : goingAway(c);
   try {
-    const leases = await jobs.claim({ ...call, waitMs, signal });
-    if (!clientIsGone() || claimId !== undefined) return leases;
-    await handBack(jobs, leases);
+    const leases = await jobs.claim(away ? { ...call, waitMs, signal: away.signal } : call);
+    const isGone = away?.clientIsGone() ?? false;
+    const isDelivered = isGone ? Promise.resolve(false) : deliveryOf(c, leases);
+    const over = undelivered.answered(key, { jobs, leases, isDelivered });
+    c.env?.waitUntil?.(over);
+    if (!isGone) return leases;
+    await over;
     return [];
+  } catch (error) {
+    await undelivered.failed(key, jobs);
+    throw error;
   } finally {
-    leave();
+    away?.leave();
   }
 }
 
-/** Nobody will ever know of these leases, and without a claim id nobody can ask for them again. */
-async function handBack(jobs: Jobs, leases: readonly Lease[]): Promise<void> {
-  const calls = leases.map(({ job, token }) => ({
-    id: job.id,
-    tenant: job.tenant,
-    leaseToken: token,
-    outcome: { kind: 'requeued' as const },
-  }));
-  await Promise.all(calls.map((call) => jobs.settle(call)));
-}
+/** Where nobody can tell, and for an answer without jobs, delivered is what it counts as. */
+const deliveryOf = (c: Ctx, leases: readonly Lease[]): Promise<boolean> =>
+  (leases.length > 0 && c.env?.delivered?.()) || Promise.resolve(true);
 
 function queuesOf(body: Fields): string[] {
   const queues = body.strings('queues', { max: MAX_QUEUES });

@@ -8,14 +8,16 @@ import type { Surface } from '../surface.ts';
 import { fetchJobs } from './fetch.ts';
 import { beat } from './heartbeat.ts';
 import { readAck, readNack } from './settle.ts';
+import { UndeliveredClaims } from './undelivered.ts';
 
 /** The calls of a worker: take jobs, say what became of them, and stay alive meanwhile. */
 export function workerRoutes(app: App, surface: Surface): void {
   const { maxBodyBytes } = surface;
+  const undelivered = new UndeliveredClaims(surface.logger);
 
   app.post('/ojs/v1/workers/fetch', async (c) => {
     const body = await readBody(c, maxBodyBytes);
-    const leases = await fetchJobs(portOf(c).jobs, body, c);
+    const leases = await fetchJobs(portOf(c).jobs, body, c, undelivered);
     const jobs = leases.map(({ job, token: leaseToken, parentResults, checkpoint }) =>
       jobToWire(job, { leaseToken, parentResults, checkpoint }),
     );
