@@ -69,9 +69,20 @@ test('listening beyond loopback is refused unless asked for', async () => {
   await open.close();
 });
 
-test('a taken port is told', async () => {
+test('D12: a port or an address that cannot be had is told, with what to do', async () => {
   const { app, url } = await listening();
-  await expect(serve(app, { port: Number(new URL(url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  const port = Number(new URL(url).port);
+  await expect(serve(app, { port })).rejects.toMatchObject({
+    code: 'conflict',
+    message: `Cannot listen on port ${port} of 127.0.0.1: another process uses it.`,
+    hint: expect.stringContaining('--port'),
+    cause: { code: 'EADDRINUSE' },
+  });
+  // Reserved for documentation, so no machine has it.
+  await expect(serve(app, { host: '192.0.2.1', port: 0, noAuth: true })).rejects.toMatchObject({
+    code: 'invalid_request',
+    hint: expect.stringContaining('--host'),
+  });
 });
 
 test('answers have the same headers over a socket', async () => {

@@ -32,7 +32,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Puts the app on a port. */
+/** Puts the app on a port. Rejects with `conflict` when another process uses the port. */
 export async function serve(app: App, options: ListenOptions): Promise<Listening> {
   const { host = '127.0.0.1', port, noAuth = false, allowedHosts = [], graceMs = 10_000 } = options;
   if (!noAuth && !isLoopback(host)) throw beyondLoopback(host);
@@ -77,12 +77,37 @@ function beyondLoopback(host: string): WaybillError {
 
 function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const refused = (error: NodeJS.ErrnoException) => reject(cannotListen(error, port, host));
+    server.once('error', refused);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.off('error', refused);
       resolve(server.address() as AddressInfo);
     });
   });
+}
+
+function cannotListen(cause: NodeJS.ErrnoException, port: number, host: string): Error {
+  const where = `port ${port} of ${host === '' ? 'every address' : host}`;
+  switch (cause.code) {
+    case 'EADDRINUSE':
+      return new WaybillError('conflict', `Cannot listen on ${where}: another process uses it.`, {
+        hint: 'Stop that process, or choose another port by --port (port); 0 takes any free one.',
+        cause,
+      });
+    case 'EACCES':
+      return new WaybillError('forbidden', `Cannot listen on ${where}: the operating system does not allow it.`, {
+        hint: 'Choose a port from 1024 on by --port (port), and let a proxy have the lower one.',
+        cause,
+      });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new WaybillError('invalid_request', `Cannot listen on ${where}: this machine has no such address.`, {
+        hint: 'Name an address of this machine by --host (host), such as 127.0.0.1.',
+        cause,
+      });
+    default:
+      return cause;
+  }
 }
 
 function drain(server: Server, connections: Connections, graceMs: number): Promise<void> {
