@@ -100,6 +100,8 @@ test('a port that is taken is named; dev takes another one', async () => {
   const { status, stderr } = run('serve', '--store', store('port.db'), '--port', String(port));
   expect(status).toBe(1);
   expect(stderr).toContain(String(port));
+  // D12: and what to do.
+  expect(stderr).toContain('choose another port by --port');
 });
 
 test('dev shows a sample job going through to completed', async () => {
@@ -113,6 +115,7 @@ test.each([
   [['frobnicate'], 2, 'no command'],
   [['serve', '--frob'], 2, '--frob'],
   [['serve', '--port', 'eighty'], 2, 'port'],
+  [['serve', '--max-connections', '0'], 2, 'connections'],
   [['serve', '--store', 'sqlite::memory:', '--allow-host', 'http://a.example'], 2, "'http://a.example'"],
   [['serve', '--store', 'redis://localhost'], 2, 'redis'],
   [['serve', '--store', 'nothing'], 2, 'scheme'],

@@ -65,12 +65,13 @@ function checkListening({ host, noAuth, allowedHosts, testDirectives }: ServeOpt
 
 /** A port that the user did not name may be any: `dev` must start also where 8080 is taken. */
 async function listenSomewhere(app: ReturnType<typeof createApp>, options: ServeOptions): Promise<Listening> {
-  const { host, port, noAuth, allowedHosts, portGiven } = options;
+  const { host, port, noAuth, allowedHosts, maxConnections, portGiven } = options;
+  const listening = { host, noAuth, allowedHosts, ...(maxConnections !== undefined && { maxConnections }) };
   try {
-    return await listen(app, { host, port, noAuth, allowedHosts });
+    return await listen(app, { ...listening, port });
   } catch (error) {
-    if (portGiven || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return listen(app, { host, port: 0, noAuth, allowedHosts });
+    if (portGiven || (error as WaybillError).code !== 'conflict') throw error;
+    return listen(app, { ...listening, port: 0 });
   }
 }
 

@@ -12,6 +12,8 @@ export interface ServeOptions {
   noAuth: boolean;
   /** Names that a request may give as its `Host`, besides those of loopback. */
   allowedHosts: string[];
+  /** Undefined: the default of the server. */
+  maxConnections?: number;
   requireLease: boolean;
   /** Whether a job's `options.metadata.test_directive` steers its worker. @defaultValue false */
   testDirectives?: boolean;
@@ -45,6 +47,11 @@ export const SERVE_OPTIONS = {
     about: 'accept this Host besides localhost; may be repeated',
     default: 'WAYBILL_ALLOWED_HOSTS, none',
   },
+  'max-connections': {
+    value: 'N',
+    about: 'connections at the same time; beyond them idle ones go',
+    default: 'WAYBILL_MAX_CONNECTIONS, 10000',
+  },
   transport: TRANSPORT,
   blobs: BLOBS,
   'require-lease': { about: 'refuse to settle a job without its lease token' },
@@ -63,6 +70,7 @@ export function readServeOptions(
   defaults: { store: string },
 ): ServeOptions {
   const port = values.port ?? env['WAYBILL_PORT'];
+  const connections = values['max-connections'] ?? env['WAYBILL_MAX_CONNECTIONS'];
   return {
     store: namedStore ?? defaults.store,
     host: values.host ?? env['WAYBILL_HOST'] ?? '127.0.0.1',
@@ -70,6 +78,7 @@ export function readServeOptions(
     portGiven: port !== undefined,
     noAuth: values['no-auth'] ?? false,
     allowedHosts: namesIn(values['allow-host']?.join(',') ?? env['WAYBILL_ALLOWED_HOSTS'] ?? ''),
+    ...(connections !== undefined && { maxConnections: readConnections(connections) }),
     requireLease: values['require-lease'] ?? false,
     testDirectives: values['test-directives'] ?? false,
     transport: values.transport ?? transportIn(env),
@@ -79,6 +88,13 @@ export function readServeOptions(
 
 /** Separated by commas, as everywhere in the command. */
 const namesIn = (text: string): string[] => text.split(',').flatMap((name) => name.trim() || []);
+
+function readConnections(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= 1 && count <= 1_000_000) return count;
+  const message = `The number of connections must be from 1 to 1000000, not '${shownWord(text)}'.`;
+  throw new WaybillError('invalid_request', message);
+}
 
 export function readPort(text: string): number {
   const port = Number(text);

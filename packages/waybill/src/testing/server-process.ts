@@ -32,6 +32,10 @@ export class ServerProcess {
     await this.#output.waitFor(pattern);
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   get output(): string {
     return this.#output.text;
   }
