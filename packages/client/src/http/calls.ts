@@ -1,3 +1,4 @@
+import type { Logger } from '@waybill/core';
 import { errorFromWire } from '../error-wire.ts';
 import { TENANT_HEADER } from '../tenant-wire.ts';
 import { baseOf, type QueryValues, queryOf } from './address.ts';
@@ -36,7 +37,13 @@ export interface CallsOptions {
   fetch?: (url: string, init: RequestInit) => Response | Promise<Response>;
   timeoutMs?: number;
   sleep?: Sleep;
+  logger?: StreamLogger;
 }
+
+/** What streams tell of their connection. */
+export type StreamLogger = Pick<Logger, 'info' | 'warn'>;
+
+const silent: StreamLogger = { info: () => {}, warn: () => {} };
 
 export interface Answer<T> {
   status: number;
@@ -46,21 +53,25 @@ export interface Answer<T> {
 /** Sends calls and reads answers: timeouts, repetition and errors are dealt with here and nowhere else. */
 export class Calls {
   readonly sleep: Sleep;
-  readonly #base: string;
+  readonly logger: StreamLogger;
+  /** The address of the server, without anything secret. */
+  readonly server: string;
+  /** How long an answer may take, and how long a stream may take to open. */
+  readonly timeoutMs: number;
   readonly #headers: Record<string, string>;
   readonly #tenant: string;
   readonly #fetch: NonNullable<CallsOptions['fetch']>;
-  readonly #timeoutMs: number;
   readonly #closing = new AbortController();
   readonly #underway = new Set<Promise<unknown>>();
 
   constructor(url: string, options: CallsOptions) {
-    this.#base = baseOf(url);
+    this.server = baseOf(url);
     this.#headers = checkHeaders({ ...options.headers });
     this.#tenant = checkTenant(options.tenant ?? '');
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
-    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.timeoutMs = options.timeoutMs ?? 30_000;
     this.sleep = options.sleep ?? sleep;
+    this.logger = options.logger ?? silent;
   }
 
   /** The tenant that a call is about: the one that it names, else that of the connection. */
@@ -131,7 +142,7 @@ export class Calls {
    * secret.
    */
   async download<T>(url: string): Promise<T> {
-    const late = join(AbortSignal.timeout(this.#timeoutMs), this.closing);
+    const late = join(AbortSignal.timeout(this.timeoutMs), this.closing);
     try {
       const response = await this.#fetch(url, { method: 'GET', headers: {}, signal: late.signal });
       if (response.ok) return JSON.parse(await response.text()) as T;
@@ -148,21 +159,22 @@ export class Calls {
     });
   }
 
+  /** Raced against the deadline: a fetch of the caller's own, or what it reads from, may take no notice of its signal. */
   async #attempt<T>(method: string, path: string, body: string | undefined, options: CallOptions): Promise<Answer<T>> {
     const late = join(options.signal);
-    let isLate = false;
-    const timer = setTimeout(
-      () => {
-        isLate = true;
+    const allowedMs = this.timeoutMs + (options.waitMs ?? 0);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const deadline = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        reject(tooLate(this.server, allowedMs));
         late.abort();
-      },
-      this.#timeoutMs + (options.waitMs ?? 0),
+      }, allowedMs);
+    });
+    const answer = this.#request(method, path, body, options, late.signal).then(async (response) =>
+      read<T>(response, await this.#textOf(response), options.accept, this.server),
     );
     try {
-      const response = await this.#request(method, path, body, options, late.signal);
-      return read<T>(response, await this.#textOf(response), options.accept);
-    } catch (error) {
-      throw isLate ? tooLate(this.#base, this.#timeoutMs, error) : error;
+      return await Promise.race([answer, deadline]);
     } finally {
       clearTimeout(timer);
       late.leave();
@@ -172,7 +184,7 @@ export class Calls {
   /** An answer that breaks off is as good as none. */
   #textOf(response: Response): Promise<string> {
     return response.text().catch((error: unknown) => {
-      throw noAnswer(this.#base, error);
+      throw noAnswer(this.server, error);
     });
   }
 
@@ -187,9 +199,9 @@ export class Calls {
     const whose = tenant === '' ? undefined : { [TENANT_HEADER]: tenant };
     const init = { method, headers: { Accept: MEDIA_TYPE, ...type, ...this.#headers, ...whose, ...headers }, signal };
     try {
-      return await this.#fetch(this.#base + path + queryOf(query), body === undefined ? init : { ...init, body });
+      return await this.#fetch(this.server + path + queryOf(query), body === undefined ? init : { ...init, body });
     } catch (error) {
-      throw noAnswer(this.#base, error);
+      throw noAnswer(this.server, error);
     }
   }
 }
@@ -220,23 +232,26 @@ function parsed(text: string): unknown {
   }
 }
 
-function read<T>(response: Response, text: string, accept: number | undefined): Answer<T> {
+function read<T>(response: Response, text: string, accept: number | undefined, server: string): Answer<T> {
   const { status } = response;
   const body = parsed(text);
   const isObject = typeof body === 'object' && body !== null;
   // A proxy in between may answer with the accepted status too; its body is none of ours.
   if (isObject && (response.ok || (status === accept && !('error' in body)))) return { status, body: body as T };
   if (!response.ok) throw new RemoteError(errorFromWire(body, status));
-  throw new RemoteError({ code: 'internal', message: 'What answered is no Waybill server.' });
+  throw noWaybill(server);
 }
+
+export const noWaybill = (server: string): RemoteError =>
+  new RemoteError({ code: 'internal', message: `What answered at ${server} is no Waybill server.` });
 
 const noAnswer = (server: string, cause: unknown): RemoteError => {
   const message = `The server ${server} could not be reached, or its answer broke off.`;
   return new RemoteError({ code: 'unavailable', message }, cause);
 };
 
-const tooLate = (server: string, ms: number, cause: unknown): RemoteError =>
-  new RemoteError({ code: 'timeout', message: `The server ${server} has not answered within ${ms} ms.` }, cause);
+const tooLate = (server: string, ms: number): RemoteError =>
+  new RemoteError({ code: 'timeout', message: `The server ${server} has not answered within ${ms} ms.` });
 
 /** What can be sent as a header; the server knows the whole rule. */
 const TENANT = /^[\x21-\x7e]*$/;

@@ -1,7 +1,8 @@
 import type { EventFilter, Events, LoggedEvent } from '@waybill/core';
 import { eventFromWire, type WireEvent } from '../event-wire.ts';
 import type { QueryValues } from './address.ts';
-import type { Calls } from './calls.ts';
+import { type Calls, noWaybill } from './calls.ts';
+import { Outage } from './outage.ts';
 import { isLost, RemoteError } from './remote-error.ts';
 import { type SseMessage, SseParser } from './sse.ts';
 import { backoffMs, join } from './waiting.ts';
@@ -42,6 +43,7 @@ async function* follow(calls: Calls, query: Parameters<Events['follow']>[0]): As
   const filter = filterOf(query.filter);
   const tenant = calls.tenantOf(query.filter);
   const away = join(query.signal, calls.closing);
+  const outage = new Outage(calls);
   let seen: string | undefined;
   let failures = 0;
   try {
@@ -49,7 +51,8 @@ async function* follow(calls: Calls, query: Parameters<Events['follow']>[0]): As
       const begun = performance.now();
       try {
         const where = seen === undefined ? { ...filter, after: query.after } : filter;
-        for await (const { id, event, data } of connect(calls, { tenant, query: where, seen }, away.signal)) {
+        const opening = { tenant, query: where, seen, onOpen: () => outage.end() };
+        for await (const { id, event, data } of connect(calls, opening, away.signal)) {
           seen = id ?? seen;
           if (data === undefined || event === 'place') {
             if (id !== undefined) query.onPlace?.(id);
@@ -66,6 +69,7 @@ async function* follow(calls: Calls, query: Parameters<Events['follow']>[0]): As
       } catch (error) {
         if (away.signal.aborted) return;
         if (!isLost(error) && !isSlowDown(error)) throw error;
+        outage.tell(error);
       }
       // Proxies end idle connections now and then; only one that ended soon is a sign of trouble.
       failures = performance.now() - begun > LONG_LIVED_MS ? 0 : failures + 1;
@@ -83,19 +87,25 @@ interface Opening {
   query: QueryValues;
   /** What was handed on last. */
   seen: string | undefined;
+  /** The server sends events. */
+  onOpen(): void;
 }
 
-async function* connect(calls: Calls, { tenant, query, seen }: Opening, away: AbortSignal): AsyncGenerator<SseMessage> {
+async function* connect(
+  calls: Calls,
+  { tenant, query, seen, onOpen }: Opening,
+  away: AbortSignal,
+): AsyncGenerator<SseMessage> {
   const connection = join(away);
   // Besides the request: a body that came from elsewhere than a socket does not end with it.
   let hangUp = connection.abort;
   const silence = new Silence(() => hangUp());
   try {
-    silence.begin();
+    silence.begin(calls.timeoutMs);
     const headers = { Accept: 'text/event-stream', ...(seen !== undefined && { 'Last-Event-ID': seen }) };
     const response = await calls.open(EVENTS, { tenant, query, headers }, connection.signal);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream') || response.body === null)
-      throw new RemoteError({ code: 'internal', message: 'What answered is no Waybill server.' });
+      throw noWaybill(calls.server);
     const reader = response.body.getReader();
     hangUp = () => {
       connection.abort();
@@ -105,14 +115,24 @@ async function* connect(calls: Calls, { tenant, query, seen }: Opening, away: Ab
     if (away.aborted) return;
     const decoder = new TextDecoder();
     const parser = new SseParser();
-    for (;;) {
-      silence.begin();
+    // Bytes that never make a line are no sign of life.
+    for (let left = calls.timeoutMs, isOpen = false; ; ) {
+      const begun = performance.now();
+      silence.begin(left);
       const { done, value } = await reader.read().catch((error: unknown) => {
-        throw new RemoteError({ code: 'unavailable', message: 'The stream broke off.' }, error);
+        const message = `The stream of events from ${calls.server} broke off.`;
+        throw new RemoteError({ code: 'unavailable', message }, error);
       });
       silence.end();
+      if (done && silence.isBroken) throw tooQuiet(calls.server);
       if (done) return;
-      yield* parser.push(decoder.decode(value, { stream: true }));
+      const text = decoder.decode(value, { stream: true });
+      if (/[\r\n]/.test(text)) {
+        if (!isOpen) onOpen();
+        isOpen = true;
+        left = LONGEST_SILENCE_MS;
+      } else left -= performance.now() - begun;
+      yield* parser.push(text);
     }
   } finally {
     silence.end();
@@ -122,18 +142,28 @@ async function* connect(calls: Calls, { tenant, query, seen }: Opening, away: Ab
   }
 }
 
+const tooQuiet = (server: string): RemoteError =>
+  new RemoteError({ code: 'timeout', message: `The stream of events from ${server} was silent for too long.` });
+
 /** Tells when nothing has come for too long. Runs only while we wait: a slow reader of ours is no silence. */
 class Silence {
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #tell: () => void;
+  isBroken = false;
 
   constructor(tell: () => void) {
     this.#tell = tell;
   }
 
-  begin(): void {
+  begin(mostMs: number): void {
     this.end();
-    this.#timer = setTimeout(this.#tell, LONGEST_SILENCE_MS);
+    this.#timer = setTimeout(
+      () => {
+        this.isBroken = true;
+        this.#tell();
+      },
+      Math.max(0, mostMs),
+    );
   }
 
   end(): void {

@@ -15,6 +15,8 @@ export interface RemoteOptions extends CallsOptions {
   fetch?: NonNullable<CallsOptions['fetch']>;
   /** How long an answer may take, beside what a claim was told to wait. @defaultValue 30_000 */
   timeoutMs?: number;
+  /** Told when a stream of events has lost its server, and when it is back. @defaultValue none */
+  logger?: NonNullable<CallsOptions['logger']>;
   /** How to wait before a repetition; for tests. @defaultValue by a timer */
   sleep?: NonNullable<CallsOptions['sleep']>;
 }

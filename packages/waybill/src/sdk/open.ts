@@ -1,4 +1,4 @@
-import { checkNodeVersion, engine, inTenant, type Waybill } from '@waybill/core';
+import { checkNodeVersion, engine, inTenant, stderrLogger, type Waybill } from '@waybill/core';
 import { readBlobs } from '../connect/open-blobs.ts';
 import { openStore } from '../connect/open-store.ts';
 import { readTransport } from '../connect/open-transport.ts';
@@ -42,8 +42,8 @@ export async function open(url: string, options: ConnectOptions): Promise<Waybil
     checkRemoteOptions(options);
     // Loaded only when named, like the stores.
     const { remote } = await import('@waybill/client/http');
-    const { headers, tenant } = options;
-    return remote(address.url, { ...(headers && { headers }), ...(tenant !== undefined && { tenant }) });
+    const { headers, tenant, logger = stderrLogger } = options;
+    return remote(address.url, { logger, ...(headers && { headers }), ...(tenant !== undefined && { tenant }) });
   }
   const { transport = 'poll', blobs, tenant = '' } = options;
   const start = await prepareEngine({ store: address, transport, blobs });

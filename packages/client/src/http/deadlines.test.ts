@@ -1,0 +1,145 @@
+import type { DeadLetters, DeadMessages, Waybill } from '@waybill/core';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { remote } from './index.ts';
+import { BAD_SERVERS, badServer } from './testing/bad-servers.ts';
+
+type Verb = (...args: never[]) => unknown;
+type Groups = { [G in keyof Waybill as Waybill[G] extends Verb ? never : G]-?: Required<NonNullable<Waybill[G]>> };
+
+/** The whole port, optional methods and the group inside of a group included. */
+interface Port extends Omit<Groups, 'deadLetters'> {
+  deadLetters: Omit<Required<DeadLetters>, 'messages'>;
+  messages: DeadMessages;
+  waybill: Omit<Waybill, keyof Groups>;
+}
+
+type Call = (port: Waybill) => Promise<unknown>;
+/** A call; `absent`: no method of a remote client; `stream`: it goes on for ever, and has tests of its own. */
+type Case = Call | 'absent' | 'stream';
+
+const ID = '01a1e4ae-a55c-74ee-8d26-dc2e3a61332a';
+const request = { type: 'test.job', args: [] };
+const rule = { concurrency: 2, rate: null };
+const node = { id: 'a', ...request };
+
+/** Over all methods, so that a new one does not compile without its case. */
+const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
+  jobs: {
+    enqueue: ({ jobs }) => jobs.enqueue(request),
+    enqueueMany: ({ jobs }) => jobs.enqueueMany([request]),
+    get: ({ jobs }) => jobs.get(ID),
+    list: ({ jobs }) => jobs.list({ limit: 1 }),
+    claim: ({ jobs }) => jobs.claim({ queues: ['default'], waitMs: 50 }),
+    heartbeat: ({ jobs }) => jobs.heartbeat({ workerId: 'w', jobs: [] }),
+    settle: ({ jobs }) => jobs.settle({ id: ID, leaseToken: '1.x', outcome: { kind: 'completed', result: null } }),
+    report: ({ jobs }) => jobs.report({ id: ID, leaseToken: '1.x', fraction: 0.5 }),
+    progress: ({ jobs }) => jobs.progress(ID),
+    cancel: ({ jobs }) => jobs.cancel(ID),
+    activate: ({ jobs }) => jobs.activate(ID),
+    urls: 'absent',
+  },
+  deadLetters: {
+    list: ({ deadLetters }) => deadLetters.list({ limit: 1 }),
+    get: ({ deadLetters }) => deadLetters.get(ID),
+    replay: ({ deadLetters }) => deadLetters.replay(ID),
+    discard: ({ deadLetters }) => deadLetters.discard(ID),
+    replayMany: ({ deadLetters }) => deadLetters.replayMany({}),
+    discardMany: ({ deadLetters }) => deadLetters.discardMany({}),
+    stats: ({ deadLetters }) => deadLetters.stats(),
+  },
+  messages: { list: 'absent', replay: 'absent' },
+  queues: {
+    list: ({ queues }) => queues.list(),
+    stats: ({ queues }) => queues.stats('q'),
+    pause: ({ queues }) => queues.pause('q'),
+    resume: ({ queues }) => queues.resume('q'),
+    setLimit: ({ queues }) => queues.setLimit('q', rule),
+    setKeep: ({ queues }) => queues.setKeep('q', 'none'),
+  },
+  limits: { get: ({ limits }) => limits.get('k'), set: ({ limits }) => limits.set('k', rule) },
+  records: { get: 'absent', list: 'absent', put: 'absent', remove: 'absent' },
+  crons: {
+    put: ({ crons }) => crons.put({ name: 'c', expression: '@hourly', job_template: request }),
+    get: ({ crons }) => crons.get('c'),
+    list: ({ crons }) => crons.list(),
+    setEnabled: ({ crons }) => crons.setEnabled('c', false),
+    remove: ({ crons }) => crons.remove('c'),
+  },
+  workflows: {
+    create: ({ workflows }) => workflows.create({ nodes: [node] }),
+    get: ({ workflows }) => workflows.get(ID),
+    list: ({ workflows }) => workflows.list({ limit: 1 }),
+    nodes: ({ workflows }) => workflows.nodes(ID, { limit: 1 }),
+    addNodes: ({ workflows }) => workflows.addNodes(ID, [node]),
+    cancel: ({ workflows }) => workflows.cancel(ID),
+    resume: ({ workflows }) => workflows.resume(ID),
+  },
+  workers: { list: ({ workers }) => workers.list(), direct: ({ workers }) => workers.direct('w', 'quiet') },
+  events: { read: ({ events }) => events.read({ limit: 1 }), end: ({ events }) => events.end(), follow: 'stream' },
+  waybill: { health: (port) => port.health(), close: 'stream' },
+};
+
+const all = Object.entries(CASES).flatMap(([group, methods]) =>
+  Object.entries(methods as Record<string, Case>).map(([method, its]) => ({ group, method, its })),
+);
+
+test('the client has the methods that the table says it has, and no others', () => {
+  const client = remote('http://127.0.0.1:1') as unknown as Record<string, Record<string, unknown> | Verb>;
+  const found = Object.entries(client).flatMap(([group, methods]) =>
+    typeof methods === 'function' ? [`waybill.${group}`] : Object.keys(methods).map((method) => `${group}.${method}`),
+  );
+  const known = all.filter(({ its }) => its !== 'absent').map(({ group, method }) => `${group}.${method}`);
+  expect(found.sort()).toEqual(known.sort());
+});
+
+/** Far longer than the deadlines of all attempts together, and far shorter than those of the platform. */
+const TEST_MS = 30_000;
+
+describe.each(Object.entries(BAD_SERVERS))('a server that %s', (_name, behaviour) => {
+  const calls = all.flatMap(({ group, method, its }) =>
+    typeof its === 'string' ? [] : [[`${group}.${method}`, its] as const],
+  );
+
+  test.each(calls)(
+    '%s is given up in time, and the error names the server',
+    async (_call, its) => {
+      const { url } = await badServer(behaviour);
+      const client = remote(url, { timeoutMs: 60, sleep: async () => {} });
+      onTestFinished(() => client.close());
+      const refused = await its(client).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      expect(refused).toMatchObject({ name: 'WaybillError', retryable: true, message: expect.stringContaining(url) });
+      expect(['timeout', 'unavailable']).toContain((refused as { code: string }).code);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'close waits for a call under way no longer than its deadline',
+    async () => {
+      const { url } = await badServer(behaviour);
+      const client = remote(url, { timeoutMs: 60, sleep: async () => {} });
+      const called = client.queues.list().catch((error: unknown) => error);
+      await client.close();
+      expect(await called).toMatchObject({ retryable: true });
+    },
+    TEST_MS,
+  );
+});
+
+test('a fetch that takes no notice of its signal is given up in time too', async () => {
+  const client = remote('http://waybill.test', {
+    timeoutMs: 20,
+    sleep: async () => {},
+    fetch: () => new Promise(() => {}),
+  });
+  const stuck = remote('http://waybill.test', {
+    timeoutMs: 20,
+    sleep: async () => {},
+    fetch: () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) })),
+  });
+  for (const { queues } of [client, stuck])
+    await expect(queues.list()).rejects.toMatchObject({ code: 'timeout', message: expect.stringContaining('20 ms') });
+});
