@@ -23,7 +23,7 @@ test('a refusal says what is wrong and what to do', () => {
       retryable: false,
       details: { state: 'completed' },
       hint: 'Look.',
-      docs_url: expect.stringMatching(/^https:/),
+      docs_url: '/ojs/errors/conflict',
       request_id: 'req_1',
     },
   });

@@ -31,7 +31,8 @@ export const ERROR_TABLE = {
   payload_missing: { status: 410, exitCode: 18, hint: 'A payload was removed from the blob store; cancel the job.' },
 } as const satisfies Record<ErrorCode, ErrorMeaning>;
 
-const DOCS_URL = 'https://openjobspec.org/spec/v1/errors';
+/** What a server tells about one of its error codes; the code follows. */
+export const ERRORS_PATH = '/ojs/errors/';
 
 /** Stands for whatever went wrong inside: neither the cause nor the message of such an error leaves the server. */
 const INTERNAL_MESSAGE = 'The server met an unexpected error.';
@@ -51,7 +52,12 @@ export interface WireError {
 
 type Told = Pick<WaybillError, 'code' | 'message' | 'retryable' | 'details' | 'hint'>;
 
-export function errorToWire({ code, message, retryable, details, hint }: Told, requestId: string): WireError {
+/** `origin`: of the server as the caller named it. Without it `docs_url` is relative to the address that was asked. */
+export function errorToWire(
+  { code, message, retryable, details, hint }: Told,
+  requestId: string,
+  origin = '',
+): WireError {
   const inside = code === 'internal';
   return {
     error: {
@@ -61,7 +67,7 @@ export function errorToWire({ code, message, retryable, details, hint }: Told, r
       ...(code === 'validation_error' && { type: code }),
       ...(!inside && details !== undefined && { details }),
       hint: inside ? ERROR_TABLE.internal.hint : (hint ?? ERROR_TABLE[code].hint),
-      docs_url: DOCS_URL,
+      docs_url: `${origin}${ERRORS_PATH}${code}`,
       request_id: requestId,
     },
   };

@@ -16,7 +16,7 @@ export type { WireWorkflow, WireWorkflowMetadata } from './workflow-wire.ts';
 // What servers need to speak it.
 
 export { cronToWire } from './cron-wire.ts';
-export { type ErrorMeaning, errorToWire } from './error-wire.ts';
+export { ERRORS_PATH, type ErrorMeaning, errorToWire } from './error-wire.ts';
 export { eventToWire } from './event-wire.ts';
 export { classIn, jobToWire, type RunFacts } from './job-wire.ts';
 export { limitRuleToWire, limitToWire } from './limit-wire.ts';

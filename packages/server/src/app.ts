@@ -1,6 +1,7 @@
 import { type Clock, checkNames, type Logger, stderrLogger, systemClock, type Waybill } from '@waybill/core';
 import { Hono } from 'hono';
 import type { App, Env } from './http/env.ts';
+import { errorRoutes } from './http/error-page.ts';
 import { onError, onlyErrors, onUnknown } from './http/errors.ts';
 import { refuseForeignPages } from './http/foreign-pages.ts';
 import { standardHeaders } from './http/headers.ts';
@@ -68,6 +69,7 @@ export function createApp(options: AppOptions): App {
   app.use(refuseForeignPages());
   // Before the port: whether this server is well may be asked by anybody.
   systemRoutes(app, waybill, { ...surface, namesItems: principal === anybody });
+  errorRoutes(app);
   app.use(givePort(waybill, principal));
   jobRoutes(app, surface);
   progressRoutes(app, surface);

@@ -111,7 +111,7 @@ function routesOf({ plural, example }: RecordKind): Record<string, Route> {
 }
 
 /** Whether the server is well is asked without a tenant. */
-const OPEN = ['/ojs/manifest', '/ojs/v1/health', '/health', '/ready'];
+const OPEN = ['/ojs/manifest', '/ojs/errors/:code', '/ojs/v1/health', '/health', '/ready'];
 
 async function makeWorld({ jobs, crons, workflows, records }: Waybill): Promise<World> {
   const at = { tenant: 'a' };
@@ -202,7 +202,7 @@ describe.each(Object.entries(ROUTES))('%s', (key, { ask, own = 200, other }) => 
   });
 });
 
-test.each(OPEN)('%s asks for no tenant', async (path) => {
+test.each(OPEN.map((path) => path.replace(':code', 'conflict')))('%s asks for no tenant', async (path) => {
   const { app } = harness();
   expect((await app.request(path, { headers: { 'X-OJS-Tenant': '*' } })).status).toBe(200);
 });

@@ -13,5 +13,6 @@ const RETRY_AFTER_SECONDS = '1';
 
 export function refuse(c: Ctx, error: WaybillError, status: number = ERROR_TABLE[error.code].status): Response {
   if (error.retryable) c.header('Retry-After', RETRY_AFTER_SECONDS);
-  return answer(c, errorToWire(error, c.get('requestId')), status as ContentfulStatusCode);
+  const wire = errorToWire(error, c.get('requestId'), new URL(c.req.url).origin);
+  return answer(c, wire, status as ContentfulStatusCode);
 }

@@ -32,7 +32,13 @@ test('the tenant is described once, and every path takes it but those that anybo
   const without = [...pathItems()].filter(
     ([, { parameters = [] }]) => !parameters.some((one) => one.$ref === TENANT.$ref),
   );
-  expect(without.map(([path]) => path)).toEqual(['/ojs/manifest', '/ojs/v1/health', '/health', '/ready']);
+  expect(without.map(([path]) => path)).toEqual([
+    '/ojs/manifest',
+    '/ojs/errors/{code}',
+    '/ojs/v1/health',
+    '/health',
+    '/ready',
+  ]);
   expect(resolve<{ name: string }>(TENANT.$ref).name).toBe(TENANT_HEADER);
 });
 
