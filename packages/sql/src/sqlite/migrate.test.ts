@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { aJob } from '@waybill/core/testing';
 import { describe, expect, it } from 'vitest';
 import { migrations } from './migrate.ts';
 import { openDatabase } from './open.ts';
@@ -89,6 +90,23 @@ describe('migrations', () => {
     const fresh = tempFile();
     await (await sqliteStore({ path: fresh })).close();
     expect(schemaOf(path)).toEqual(schemaOf(fresh));
+  });
+
+  // fault: an older version has stored the same node twice
+  it('A4: leave nodes that were added twice as they are, and their name is taken from then on', async () => {
+    const path = olderFile(4);
+    const db = new DatabaseSync(path);
+    db.exec("insert into workflows values ('', 'flow', 'dag', null, 'running', 'stop', '{}', 2, 5, null)");
+    const node = db.prepare(`insert into jobs
+      (tenant, id, type, queue, priority, seq, state, version, run, attempt, max_attempts, dead, holds_slot,
+       advance_pending, created_at, workflow_id, node, spec)
+      values ('', ?, 'test.job', 'default', 0, 1, 'pending', 1, 0, 0, 1, 0, 0, 0, 5, 'flow', 'a', '{"args":[],"meta":{}}')`);
+    for (const id of ['one', 'two']) node.run(id);
+    db.close();
+    const store = await openStore({ path });
+    expect(await store.count({ tenant: '', workflowId: 'flow' }, { atMost: 10 })).toBe(2);
+    const adding = { jobs: [aJob({ workflowId: 'flow', node: 'a' })], workflow: { join: 'flow' } };
+    expect(await store.insert([adding])).toEqual([{ status: 'named', index: 0 }]);
   });
 
   it('run once when several processes open a new file at the same time', async () => {
