@@ -91,7 +91,8 @@ export class Fields {
   refuseUnknown(known: readonly string[]): void {
     const unknown = Object.keys(this.#object).find((name) => !known.includes(name));
     if (unknown === undefined) return;
-    throw invalidField(unknown.slice(0, 100), `is not known here.${didYouMean(unknown, known)}`, { allowed: known });
+    const rule = `is not known here.${didYouMean(unknown, known)}`;
+    throw invalidField(this.name(unknown.slice(0, 100)), rule, { allowed: known });
   }
 
   has(key: string): boolean {
@@ -182,6 +183,15 @@ export class Fields {
     if (ms === undefined) throw invalidField(this.name(key), 'must be an ISO 8601 duration like PT1.5S or PT5M.');
     if (ms > max) throw invalidField(this.name(key), `must be at most ${max} ms long.`, { max });
     return ms;
+  }
+
+  /** Milliseconds of a field that some clients send as an ISO 8601 duration, others as a number under `.._ms`. */
+  durationOrMs(key: string, { max }: { max: number }): number | undefined {
+    const ms = this.duration(key, { max });
+    const sent = this.integer(`${key}_ms`, { min: 0, max });
+    if (ms !== undefined && sent !== undefined && ms !== sent)
+      throw invalidField(this.name(`${key}_ms`), `contradicts '${this.name(key)}': send one of them.`);
+    return ms ?? sent;
   }
 
   /** The named fields, as far as they are there, or undefined when none is. */

@@ -19,3 +19,6 @@ export function readDuration(text: string): number {
   if (ms === undefined) throw new WaybillError('internal', `'${text}' is stored as a duration but is none.`);
   return ms;
 }
+
+/** The ISO 8601 duration of so many milliseconds. */
+export const formatDuration = (ms: number): string => `PT${ms / 1_000}S`;

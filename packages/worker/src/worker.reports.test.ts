@@ -47,10 +47,10 @@ describe('what a run says of itself', () => {
   });
 
   it('a checkpoint reaches the next run', async () => {
-    const { work, add, happened } = bench();
+    const { work, add, happened, clock } = bench();
     const found: unknown[] = [];
     const busy = task('busy.one', {
-      retry: { max_attempts: 2, initial_interval: 'PT0S' },
+      retry: { max_attempts: 2, initial_interval: 'PT0.001S', jitter: false },
       run: (_, context) => {
         found.push(context.lastCheckpoint);
         if (context.attempt > 1) return;
@@ -60,6 +60,8 @@ describe('what a run says of itself', () => {
     });
     work([busy]);
     const job = await add(busy);
+    await happened(job.id, 'job.retrying');
+    await clock.advance(1);
     await happened(job.id, 'job.completed');
     expect(found).toEqual([null, { row: 41 }]);
   });

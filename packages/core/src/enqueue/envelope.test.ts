@@ -110,9 +110,54 @@ describe('refuses', () => {
     ['jitter', { jitter: 'yes' }],
     ['non_retryable_errors', { non_retryable_errors: 'all' }],
     ['on_exhaustion', { on_exhaustion: 'explode' }],
+    ['max_retries', { max_retries: 3 }],
   ])('a retry policy with a bad %s', (field, retry) => {
     const refusal = refusalOf({ ...minimal, options: { retry } });
     expect(refusal.code).toBe('validation_error');
     expect(refusal.message).toContain(field);
   });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['C3: a misspelt field', { max_atempts: 3 }, "Did you mean 'max_attempts'?"],
+    ['C3: camel case', { maxAttempts: 3 }, "Did you mean 'max_attempts'?"],
+    ['C3: two lengths of one interval', { initial_interval: 'PT1S', initial_interval_ms: 5 }, 'contradicts'],
+    ['C3: an interval below a millisecond', { initial_interval_ms: 0.5 }, 'must be an integer'],
+    ['C8: no first interval', { initial_interval: 'PT0S' }, 'must be longer than nothing'],
+    ['C8: no first interval in milliseconds', { initial_interval_ms: 0 }, 'must be longer than nothing'],
+    ['C8: a cap of nothing', { max_interval: 'PT0S' }, 'must be longer than nothing'],
+    ['C8: a cap below the first interval', { initial_interval: 'PT2S', max_interval: 'PT1S' }, 'must not be shorter'],
+    ['C8: such a cap in milliseconds', { initial_interval_ms: 2_000, max_interval_ms: 1_999 }, 'must not be shorter'],
+  ])('%s', (_, retry, message) => {
+    const refusal = refusalOf({ ...minimal, options: { retry } });
+    expect(refusal.code).toBe('validation_error');
+    expect(refusal.message).toContain(message);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['C8: another version of the specification', { specversion: '2.0' }, 'specversion'],
+    ['C8: a version that is no text', { specversion: 1 }, 'specversion'],
+    ['C8: a timeout that contradicts itself', { timeout: 3, options: { timeout_ms: 3_001 } }, 'options.timeout'],
+    ['C8: a negative timeout', { timeout: -1 }, 'options.timeout'],
+  ])('%s', (_, more, field) => {
+    expect(refusalOf({ ...minimal, ...more })).toMatchObject({ code: 'invalid_request', details: { field } });
+  });
+});
+
+test('C3: intervals in milliseconds are kept as sent, and as the durations that the policy goes by', () => {
+  const sent = { max_attempts: 5, initial_interval_ms: 500, max_interval_ms: 60_000 };
+  const { spec, maxAttempts } = checkEnvelope({ ...minimal, options: { retry: sent } }, NOW);
+  expect(spec.retry).toEqual({ ...sent, initial_interval: 'PT0.5S', max_interval: 'PT60S' });
+  expect(maxAttempts).toBe(5);
+  const suites = { strategy: 'constant', initial_delay_ms: 100 };
+  expect(checkEnvelope({ ...minimal, options: { retry: suites } }, NOW).spec.retry).toEqual({
+    ...{ ...suites, backoff_strategy: 'constant', initial_interval: 'PT0.1S' },
+  });
+});
+
+test('C8: timeouts of the envelope are in seconds, and none of their own is no limit', () => {
+  const read = (more: object) => checkEnvelope({ ...minimal, ...more }, NOW);
+  expect(read({ timeout: 30, visibility_timeout: 45 })).toMatchObject({ timeoutMs: 30_000, visibilityMs: 45_000 });
+  expect(read({ timeout: 30, options: { timeout_ms: 30_000 } })).toMatchObject({ timeoutMs: 30_000 });
+  expect(read({ timeout: 0 })).toMatchObject({ timeoutMs: null });
+  expect(read({ specversion: '1.0' }).spec.extra).toBeUndefined();
 });

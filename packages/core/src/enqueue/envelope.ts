@@ -64,22 +64,25 @@ export interface CheckedRequest {
 
 const TYPE = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/;
 const QUEUE = /^[a-z0-9][a-z0-9.-]*$/;
+/** Of the Open Job Spec. */
+export const SPEC_VERSION = '1.0';
 const MAX_TYPE = 255;
 const MAX_QUEUE = 128;
 const LONGEST_MS = 366 * 86_400_000;
 const LONGEST_RETENTION_MS = 10 * LONGEST_MS;
 const MAX_TAGS = 100;
+const ANY_LENGTH = { max: Number.POSITIVE_INFINITY };
 
 /** Options may also stand at the top of the envelope, where the specification's core text has them. */
 const OPTION_NAMES = [
   ...['queue', 'priority', 'timeout_ms', 'visibility_timeout_ms', 'scheduled_at', 'delay_until', 'expires_at'],
-  ...['pending', 'retry', 'dead_letter_retention_ms', 'unique', 'rate_limit', 'tags'],
+  ...['pending', 'retry', 'dead_letter_retention_ms', 'unique', 'rate_limit', 'tags', 'timeout', 'visibility_timeout'],
 ];
 /** What the system manages is ignored when a producer sends it. */
 const MANAGED = [
   ...['state', 'attempt', 'max_attempts', 'run', 'created_at', 'enqueued_at', 'started_at', 'completed_at'],
   ...['cancelled_at', 'discarded_at', 'next_attempt_at', 'retry_delay_ms', 'error', 'errors', 'result', 'lease_token'],
-  ...['parent_results', 'last_checkpoint', 'workflow_id', 'specversion'],
+  ...['next_retry_at', 'parent_results', 'last_checkpoint', 'workflow_id', 'specversion'],
 ];
 const NOT_EXTRA = new Set(['id', 'type', 'args', 'meta', 'options', ...OPTION_NAMES, ...MANAGED]);
 /** Options that become columns or have a place in the spec; the others are kept as sent. */
@@ -88,6 +91,8 @@ const COLUMN_OPTIONS = new Set([
   'priority',
   'timeout_ms',
   'visibility_timeout_ms',
+  'timeout',
+  'visibility_timeout',
   'pending',
   'retry',
   'tags',
@@ -95,11 +100,12 @@ const COLUMN_OPTIONS = new Set([
 
 export function checkEnvelope(request: unknown, now: number): CheckedRequest {
   const envelope = new Fields(request);
+  checkSpecVersion(envelope);
   const type = envelope.requiredString('type', { max: MAX_TYPE });
   if (!TYPE.test(type)) throw invalidField('type', 'must be lower-case words joined by dots, like email.send.');
   const id = envelope.string('id');
   if (id !== undefined && !isJobId(id)) throw invalidField('id', 'must be a UUIDv7 in lower case.');
-  const args = envelope.array('args', { max: Number.POSITIVE_INFINITY });
+  const args = envelope.array('args', ANY_LENGTH);
   if (args === undefined) throw invalidField('args', 'is required and must be an array.');
   const options = optionsOf(envelope);
   const retry = checkRetry(options);
@@ -119,8 +125,8 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
     type,
     queue,
     priority: options.integer('priority', { min: PRIORITY_MIN, max: PRIORITY_MAX }) ?? 0,
-    timeoutMs: options.integer('timeout_ms', { min: 1, max: LONGEST_MS }) ?? null,
-    visibilityMs: options.integer('visibility_timeout_ms', { min: 1, max: LONGEST_MS }) ?? null,
+    timeoutMs: readLength(options, 'timeout'),
+    visibilityMs: readLength(options, 'visibility_timeout'),
     scheduledAt: readSchedule(options, now),
     expiresAt: readMoment(options, 'expires_at', now),
     pending: options.boolean('pending') ?? false,
@@ -156,7 +162,8 @@ export function destinationOf(request: unknown): Destination & { meetsOtherQueue
   const options = optionsOf(envelope);
   const type = envelope.requiredString('type', { max: MAX_TYPE });
   const queue = queueIn(options);
-  return { type, queue, limit: checkLimit(options, queue), meetsOtherQueues: isUniqueAcrossQueues(options) };
+  const meetsOtherQueues = isUniqueAcrossQueues(options, envelope.array('args', ANY_LENGTH) ?? []);
+  return { type, queue, limit: checkLimit(options, queue), meetsOtherQueues };
 }
 
 /** Hardly anybody uses both places, and a copy for each job would cost more than all checks of it. */
@@ -178,6 +185,25 @@ export function checkQueue(queue: string, field: string): string {
 
 export const queueNotFound = (queue: string): WaybillError =>
   new WaybillError('not_found', `There is no queue '${queue}'.`);
+
+/** A later version may mean something else by the same fields. */
+function checkSpecVersion(envelope: Fields): void {
+  const version = envelope.string('specversion');
+  if (version === undefined || version === SPEC_VERSION) return;
+  throw invalidField('specversion', `must be ${SPEC_VERSION}.`, {
+    received: version.slice(0, 20),
+    allowed: [SPEC_VERSION],
+  });
+}
+
+/** Milliseconds; the specification's core text has the same in seconds, where 0 means no limit of its own. */
+function readLength(options: Fields, name: 'timeout' | 'visibility_timeout'): number | null {
+  const ms = options.integer(`${name}_ms`, { min: 1, max: LONGEST_MS });
+  const seconds = options.integer(name, { min: 0, max: LONGEST_MS / 1_000 });
+  if (seconds === undefined) return ms ?? null;
+  if (ms === undefined || ms === seconds * 1_000) return seconds === 0 ? null : seconds * 1_000;
+  throw invalidField(options.name(name), `contradicts '${options.name(`${name}_ms`)}': send one of them.`);
+}
 
 function readSchedule(options: Fields, now: number): number | null {
   if (options.has('scheduled_at') && options.has('delay_until')) {

@@ -1,30 +1,57 @@
 import type { Fields } from '../check.ts';
-import { WaybillError } from '../errors.ts';
+import { formatDuration } from '../duration.ts';
+import { invalidField, WaybillError } from '../errors.ts';
 import { BACKOFF_STRATEGIES, EXHAUSTION_ACTIONS, type RetryOptions } from '../job/retry-policy.ts';
 
 const MOST_ATTEMPTS = 1_000_000;
 const LONGEST_INTERVAL_MS = 366 * 86_400_000;
 const MOST_PATTERNS = 100;
 
-/** Checks `options.retry` field by field and gives it back as sent, so that a job shows the policy it was given. */
+/**
+ * The durations twice: the specification's text has them in ISO 8601, its HTTP binding in milliseconds. `strategy` and
+ * `initial_delay_ms` are what one of its suites writes.
+ */
+const RETRY_FIELDS = [
+  ...['max_attempts', 'initial_interval', 'initial_interval_ms', 'initial_delay_ms', 'max_interval', 'max_interval_ms'],
+  ...['backoff_coefficient', 'backoff_strategy', 'strategy', 'jitter', 'non_retryable_errors', 'on_exhaustion'],
+] as const;
+
+/**
+ * Checks `options.retry` field by field and gives it back as sent, so that a job shows the policy it was given. What came
+ * under another name is there under the first one too, which is what the policy goes by.
+ */
 export function checkRetry(options: Fields): RetryOptions | undefined {
   try {
     const retry = options.fields('retry');
     if (retry === undefined) return undefined;
+    retry.refuseUnknown(RETRY_FIELDS);
     retry.integer('max_attempts', { min: 0, max: MOST_ATTEMPTS });
-    retry.duration('initial_interval', { max: LONGEST_INTERVAL_MS });
     retry.number('backoff_coefficient', { min: 1, max: 1000 });
-    retry.oneOf('backoff_strategy', BACKOFF_STRATEGIES);
-    retry.duration('max_interval', { max: LONGEST_INTERVAL_MS });
+    const strategy = retry.oneOf('backoff_strategy', BACKOFF_STRATEGIES) ?? retry.oneOf('strategy', BACKOFF_STRATEGIES);
     retry.boolean('jitter');
     retry.strings('non_retryable_errors', { max: MOST_PATTERNS });
     retry.oneOf('on_exhaustion', EXHAUSTION_ACTIONS);
-    return withoutNulls(options.object('retry')!);
+    const sent = withoutNulls(options.object('retry')!);
+    return { ...sent, ...(retry.has('strategy') && { backoff_strategy: strategy! }), ...intervalsOf(retry) };
   } catch (error) {
     if (!(error instanceof WaybillError)) throw error;
     // The specification has a code of its own for a bad retry policy.
     throw new WaybillError('validation_error', error.message, { details: error.details ?? {} });
   }
+}
+
+function intervalsOf(retry: Fields): Pick<RetryOptions, 'initial_interval' | 'max_interval'> {
+  const delay = retry.integer('initial_delay_ms', { min: 0, max: LONGEST_INTERVAL_MS });
+  const initial = retry.durationOrMs('initial_interval', { max: LONGEST_INTERVAL_MS }) ?? delay;
+  const longest = retry.durationOrMs('max_interval', { max: LONGEST_INTERVAL_MS });
+  if (initial === 0) throw invalidField(retry.name('initial_interval'), 'must be longer than nothing.');
+  if (longest === 0) throw invalidField(retry.name('max_interval'), 'must be longer than nothing.');
+  if (initial !== undefined && longest !== undefined && longest < initial)
+    throw invalidField(retry.name('max_interval'), "must not be shorter than 'initial_interval'.");
+  return {
+    ...(initial !== undefined && !retry.has('initial_interval') && { initial_interval: formatDuration(initial) }),
+    ...(longest !== undefined && !retry.has('max_interval') && { max_interval: formatDuration(longest) }),
+  };
 }
 
 /** A null means "the default", so it must not override the default when the policy is resolved. */

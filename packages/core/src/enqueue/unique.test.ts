@@ -38,6 +38,33 @@ describe('the fingerprint', () => {
     expect(keyOf(byTenant)).toBe(keyOf(byTenant, { meta: { tenant: 't', trace: 'other' } }));
   });
 
+  test('C2: key names fields of the arguments, as most public clients send it', () => {
+    const byUser = { key: ['user'] };
+    expect(keyOf(byUser)).toBe(keyOf({ keys: ['args'], args_keys: ['user'] }));
+    expect(keyOf(byUser)).toBe(keyOf(byUser, { args: [{ user: 1, note: 'b' }] }));
+    expect(keyOf(byUser)).not.toBe(keyOf(byUser, { args: [{ user: 2, note: 'a' }] }));
+    expect(keyOf({ key: [] })).toBe(keyOf({ keys: ['args'] }));
+  });
+
+  test('C2: key may name whole parts of a job, as the public Python client sends it', () => {
+    expect(keyOf({ key: ['type', 'queue', 'args'] })).toBe(keyOf({ keys: ['type', 'queue', 'args'] }));
+    expect(keyOf({ key: ['type'] })).toBe(keyOf({ keys: ['type'] }));
+    expect(keyOf({ key: ['queue', 'user'] })).toBe(keyOf({ keys: ['queue', 'args'], args_keys: ['user'] }));
+    expect(keyOf({ key: ['meta'], meta_keys: ['tenant'] })).toBe(keyOf({ keys: ['meta'], meta_keys: ['tenant'] }));
+  });
+
+  test('C2: a field of the arguments that is called like a part of the job is a field', () => {
+    const typed = (type: string) => ({ args: [{ type, queue: 'q' }] as Json[] });
+    expect(keyOf({ key: ['type'] }, typed('a'))).not.toBe(keyOf({ key: ['type'] }, typed('b')));
+    const whole = { key: ['type', 'queue', 'args'] };
+    expect(keyOf(whole, typed('a'))).not.toBe(keyOf(whole, { ...typed('a'), queue: 'other' }));
+  });
+
+  test('C3: a period may be a number of milliseconds', () => {
+    expect(ruleOf({ period_ms: 1_500 }).periodMs).toBe(1_500);
+    expect(ruleOf({ period_ms: 1_500, period: 'PT1.5S' }).periodMs).toBe(1_500);
+  });
+
   test('does not depend on the order of keys or on how letters are composed', () => {
     const args: Json[] = [{ b: 1, a: { d: 'e\u0301', c: [2] } }];
     const same: Json[] = [{ a: { c: [2], d: '\u00e9' }, b: 1 }];
@@ -67,6 +94,12 @@ describe('refuses', () => {
     ['an unknown state', { states: ['sleeping'] }, 'options.unique.states'],
     ['no state', { states: [] }, 'options.unique.states'],
     ['an unknown action', { on_conflict: 'shrug' }, 'options.unique.on_conflict'],
+    ['C2: a key that the job does not have', { key: ['to'] }, 'options.unique.key'],
+    ['C2: a key that is no list', { key: 'user' }, 'options.unique.key'],
+    ['C2: both names of one thing', { key: ['user'], keys: ['args'] }, 'options.unique.key'],
+    ['C2: an unknown field', { fields: ['user'] }, 'options.unique.fields'],
+    ['C3: two periods', { period: 'PT1S', period_ms: 2_000 }, 'options.unique.period_ms'],
+    ['C3: no milliseconds at all', { period_ms: 0 }, 'options.unique.period'],
   ])('%s', (_, unique, field) => {
     expect(() => ruleOf(unique)).toThrow(
       expect.objectContaining({ code: 'invalid_request', details: expect.objectContaining({ field }) }),

@@ -35,21 +35,34 @@ const LONGEST_PERIOD_MS = 366 * 86_400_000;
 const MAX_PATHS = 20;
 const MAX_PATH = 255;
 
+/** `key` and `period_ms` are what the specification's JSON format and most public clients write. */
+const UNIQUE_FIELDS = [
+  'keys',
+  'key',
+  'args_keys',
+  'meta_keys',
+  'states',
+  'period',
+  'period_ms',
+  'on_conflict',
+] as const;
+
 /** Reads `options.unique`. */
 export function checkUnique(options: Fields, job: Distinct): UniqueRule | null {
   const unique = options.fields('unique');
   if (unique === undefined) return null;
+  unique.refuseUnknown(UNIQUE_FIELDS);
   const states = readStates(unique);
-  const periodMs = unique.duration('period', { max: LONGEST_PERIOD_MS }) ?? null;
+  const periodMs = unique.durationOrMs('period', { max: LONGEST_PERIOD_MS }) ?? null;
   if (periodMs === 0) throw invalidField(unique.name('period'), 'must be longer than nothing.');
   const onConflict = unique.oneOf('on_conflict', CONFLICT_ACTIONS) ?? 'reject';
   return { key: fingerprint(unique, job), states, periodMs, onConflict };
 }
 
 /** Whether a job of another queue may be in the way of this one. */
-export function isUniqueAcrossQueues(options: Fields): boolean {
+export function isUniqueAcrossQueues(options: Fields, args: readonly Json[]): boolean {
   const unique = options.fields('unique');
-  return unique !== undefined && !readDimensions(unique).has('queue');
+  return unique !== undefined && !readDimensions(unique, args).names.has('queue');
 }
 
 /** Whether the owner of a key is in the way of a new job. */
@@ -67,11 +80,12 @@ function readStates(unique: Fields): readonly JobState[] {
 
 /** The type always counts: jobs of different types are different work, whatever else they share. */
 function fingerprint(unique: Fields, job: Distinct): string {
-  const dimensions = readDimensions(unique);
+  const { names, paths } = readDimensions(unique, job.args);
   const parts: JsonObject = { type: job.type };
-  if (dimensions.has('queue')) parts['queue'] = job.queue;
-  if (dimensions.has('args')) parts['args'] = pick(unique, 'args_keys', job.args as Json[]) ?? (job.args as Json[]);
-  if (dimensions.has('meta')) {
+  if (names.has('queue')) parts['queue'] = job.queue;
+  if (names.has('args')) parts['args'] = pick(unique, 'args_keys', job.args as Json[]) ?? (job.args as Json[]);
+  else if (paths.length > 0) parts['args'] = valuesAt(unique, 'key', paths, job.args as Json[]);
+  if (names.has('meta')) {
     const picked = pick(unique, 'meta_keys', job.meta);
     if (picked === undefined) throw invalidField(unique.name('meta_keys'), "is required when 'keys' names meta.");
     parts['meta'] = picked;
@@ -79,19 +93,49 @@ function fingerprint(unique: Fields, job: Distinct): string {
   return createHash('sha256').update(canonicalJson(parts)).digest('hex');
 }
 
-function readDimensions(unique: Fields): ReadonlySet<string> {
+/** What makes a job unique: whole parts of it, and single values of its arguments. */
+interface Dimensions {
+  names: ReadonlySet<string>;
+  paths: readonly string[];
+}
+
+function readDimensions(unique: Fields, args: readonly Json[]): Dimensions {
+  const key = unique.strings('key', { max: MAX_PATHS });
+  if (key !== undefined) {
+    if (unique.has('keys'))
+      throw invalidField(unique.name('key'), `means the same as '${unique.name('keys')}': send one.`);
+    return readKey(key, args);
+  }
   const keys = unique.strings('keys', { max: DIMENSIONS.length }) ?? ['type'];
-  const wrong = keys.find((key) => !DIMENSIONS.includes(key as Dimension));
+  const wrong = keys.find((name) => !isDimension(name));
   if (wrong !== undefined) {
     throw invalidField(unique.name('keys'), `must name some of ${DIMENSIONS.join(', ')}.`, { allowed: DIMENSIONS });
   }
-  return new Set(keys);
+  return { names: new Set(keys), paths: [] };
 }
 
-/** The values at the named paths. A path that leads nowhere is refused: it would make strangers collide. */
+/**
+ * In the specification's JSON format `key` names fields of the arguments; one public client sends the words of `keys` under
+ * this name. A field of the arguments goes first: taken for a word of `keys` it would make strangers collide. An empty list
+ * means all arguments.
+ */
+function readKey(key: readonly string[], args: readonly Json[]): Dimensions {
+  if (key.length === 0) return { names: new Set(['args']), paths: [] };
+  if (key.every(isDimension) && key.includes('args')) return { names: new Set(key), paths: [] };
+  const isName = (item: string) => isDimension(item) && valueAt(args as Json[], item.split('.')) === undefined;
+  return { names: new Set(key.filter(isName)), paths: key.filter((item) => !isName(item)) };
+}
+
+const isDimension = (name: string): boolean => DIMENSIONS.includes(name as Dimension);
+
+/** The values that the named field asks for. */
 function pick(unique: Fields, name: string, root: Json[] | JsonObject): JsonObject | undefined {
   const paths = unique.strings(name, { max: MAX_PATHS });
-  if (paths === undefined || paths.length === 0) return undefined;
+  return paths === undefined || paths.length === 0 ? undefined : valuesAt(unique, name, paths, root);
+}
+
+/** The values at the paths. A path that leads nowhere is refused: it would make strangers collide. */
+function valuesAt(unique: Fields, name: string, paths: readonly string[], root: Json[] | JsonObject): JsonObject {
   return Object.fromEntries(
     paths.map((path) => {
       const value = path.length > MAX_PATH ? undefined : valueAt(root, path.split('.'));

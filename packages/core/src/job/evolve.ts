@@ -42,5 +42,18 @@ const NO_DATA: JsonObject = Object.freeze({});
 
 function eventOf(job: Job, [type, data = NO_DATA]: Fact, sequence: number, at: number): JobEvent {
   const { tenant, id: jobId, type: jobType, queue, run, attempt } = job;
-  return { type, tenant, jobId, jobType, queue, run, attempt, source: 'server', sequence, at, data };
+  const traceId = TRACELESS.has(type) ? undefined : traceIdOf(job.spec.meta);
+  const whole = traceId === undefined ? data : { ...data, trace_id: traceId };
+  return { type, tenant, jobId, jobType, queue, run, attempt, source: 'server', sequence, at, data: whole };
+}
+
+/** PostgreSQL writes this one itself when it claims, and does not read what the producer sent. */
+const TRACELESS: ReadonlySet<JobEventType> = new Set(['job.started']);
+
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
+
+/** A producer names its trace in `meta`, as `trace_id` or in the `traceparent` of the W3C. */
+function traceIdOf({ trace_id: traceId, traceparent }: JsonObject): string | undefined {
+  if (typeof traceId === 'string') return traceId;
+  return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;
 }

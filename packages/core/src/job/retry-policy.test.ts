@@ -50,6 +50,17 @@ describe('retryDelayMs', () => {
     );
   });
 
+  it('C8: jitter never leads beyond max_interval', () => {
+    const policy = resolveRetry({ initial_interval: 'PT8S', max_interval: 'PT10S', jitter: true });
+    expect([1, 2].map((failures) => retryDelayMs(policy, failures, 0.999))).toEqual([10_000, 10_000]);
+    expect(retryDelayMs(policy, 2, 0)).toBe(5_000);
+  });
+
+  it('C8: one interval alone bounds or lengthens the default of the other', () => {
+    expect(delays({ initial_interval: 'PT10M' }, [1, 2])).toEqual([600_000, 600_000]);
+    expect(delays({ max_interval: 'PT0.2S' }, [1, 2])).toEqual([200, 200]);
+  });
+
   it('jitter reaches both ends', () => {
     const policy = resolveRetry({ jitter: true });
     expect(retryDelayMs(policy, 1, 0)).toBe(500);

@@ -11,14 +11,17 @@ export const EXHAUSTION_ACTIONS = ['discard', 'dead_letter'] as const;
 export interface RetryOptions {
   /** Runs in all, the first included; 0 and 1 both mean no retry. @defaultValue 3 */
   max_attempts?: number;
-  /** @defaultValue 'PT1S' */
+  /** Longer than nothing. @defaultValue 'PT1S', or `max_interval` where that is shorter */
   initial_interval?: string;
+  /** The same in milliseconds, as the specification's HTTP binding writes it. */
+  initial_interval_ms?: number;
   /** At least 1. @defaultValue 2 */
   backoff_coefficient?: number;
   /** @defaultValue 'exponential' */
   backoff_strategy?: BackoffStrategy;
-  /** @defaultValue 'PT5M' */
+  /** No delay is longer, jitter included. @defaultValue 'PT5M', or `initial_interval` where that is longer */
   max_interval?: string;
+  max_interval_ms?: number;
   /** @defaultValue true */
   jitter?: boolean;
   /** Error types, codes or classes; a trailing `.*` matches what begins with the part before it. @defaultValue [] */
@@ -27,7 +30,7 @@ export interface RetryOptions {
   on_exhaustion?: (typeof EXHAUSTION_ACTIONS)[number];
 }
 
-export type RetryPolicy = Required<RetryOptions>;
+export type RetryPolicy = Required<Omit<RetryOptions, 'initial_interval_ms' | 'max_interval_ms'>>;
 
 export const DEFAULT_RETRY = {
   max_attempts: 3,
@@ -48,16 +51,24 @@ export const resolveRetry = (options: RetryOptions | JsonObject | undefined): Re
 
 /**
  * Delay before the retry that follows the `failures`-th failed attempt. `chance` in [0, 1) is passed in, so that the
- * function stays pure: jitter multiplies by 0.5 to 1.5 after the cap, as the Open Job Spec has it.
+ * function stays pure: jitter multiplies by 0.5 to 1.5. The cap comes before and after it, as the Open Job Spec has it: jitter
+ * never leads beyond what the producer allows.
  */
 export function retryDelayMs(policy: RetryPolicy, failures: number, chance: number): number {
-  const capped = Math.min(rawDelayMs(policy, Math.max(1, failures)), readDuration(policy.max_interval));
-  return Math.round(policy.jitter ? capped * (0.5 + chance) : capped);
+  const initial = readDuration(policy.initial_interval);
+  const longest = longestMs(policy, initial);
+  const capped = Math.min(rawDelayMs(policy, initial, Math.max(1, failures)), longest);
+  return Math.round(policy.jitter ? Math.min(capped * (0.5 + chance), longest) : capped);
+}
+
+/** A policy that names only its first interval means at least that one, even beyond the default cap. */
+function longestMs({ max_interval }: RetryPolicy, initial: number): number {
+  const longest = readDuration(max_interval);
+  return max_interval === DEFAULT_RETRY.max_interval ? Math.max(longest, initial) : longest;
 }
 
 /** May be infinite, which the cap bounds. */
-function rawDelayMs(policy: RetryPolicy, n: number): number {
-  const initial = readDuration(policy.initial_interval);
+function rawDelayMs(policy: RetryPolicy, initial: number, n: number): number {
   // The factor grows beyond every number, and nothing times infinity is not a number.
   if (initial === 0) return 0;
   switch (policy.backoff_strategy) {
@@ -72,9 +83,20 @@ function rawDelayMs(policy: RetryPolicy, n: number): number {
   }
 }
 
-/** Whether the policy or the worker says that this error must not be tried again. */
+/** Codes by which a handler decides about its job itself, whatever the policy says. `RETRY` leaves it to the policy. */
+const VERDICTS: Readonly<Record<string, { keep: boolean }>> = {
+  DISCARD: { keep: false },
+  FAIL: { keep: false },
+  DEAD_LETTER: { keep: true },
+};
+
+/** Whether a job that is given up because of this error is kept as a dead letter. */
+export const keepsDead = (policy: RetryPolicy, { code }: Pick<ErrorInput, 'code'>): boolean =>
+  Object.hasOwn(VERDICTS, code) ? VERDICTS[code]!.keep : policy.on_exhaustion === 'dead_letter';
+
+/** Whether the handler, the worker or the policy says that this error must not be tried again. */
 export function isFinal(policy: RetryPolicy, error: Pick<ErrorInput, 'code' | 'type' | 'retryable'>): boolean {
-  if (error.retryable === false) return true;
+  if (error.retryable === false || Object.hasOwn(VERDICTS, error.code)) return true;
   const names = [error.type, error.code].filter((name) => name !== undefined);
   return policy.non_retryable_errors.some((pattern) => names.some((name) => matches(pattern, name)));
 }

@@ -36,6 +36,53 @@ describe('settle', () => {
     ]);
   });
 
+  it.each([
+    ['DISCARD', { on_exhaustion: 'dead_letter' }, false],
+    ['FAIL', { on_exhaustion: 'dead_letter' }, false],
+    ['DEAD_LETTER', { on_exhaustion: 'discard' }, true],
+  ] as const)('C8: the code %s ends the job, whatever the policy says', (code, policy, dead) => {
+    const next = settle(
+      active({ max_attempts: 9, ...policy }),
+      { kind: 'failed', error: { code, message: 'x' } },
+      LATER,
+    );
+    expect(next.job).toMatchObject({ state: 'discarded', outcome: 'failed', dead });
+    expect(next.events).toMatchObject([
+      { type: 'job.failed', data: { error: { code, retryable: false } } },
+      { type: 'job.discarded', data: { dead_letter: dead } },
+    ]);
+  });
+
+  it('C8: the code RETRY leaves it to the policy', () => {
+    const failed = { kind: 'failed', error: { code: 'RETRY', message: 'x' } } as const;
+    expect(settle(active(), failed, LATER).job.state).toBe('retryable');
+    expect(settle(active({ max_attempts: 1 }), failed, LATER).job.state).toBe('discarded');
+  });
+
+  it('C8: events say whether the error may be tried again, and a retry says why there is one', () => {
+    const again = settle(active(), { kind: 'failed', error }, LATER).events;
+    expect(again).toMatchObject([
+      { type: 'job.failed', data: { error: { code: 'boom', retryable: true } } },
+      { type: 'job.retrying', data: { error: { code: 'boom', message: 'It broke.' } } },
+    ]);
+    const spent = settle(active({ max_attempts: 1 }), { kind: 'failed', error }, LATER).events;
+    expect(spent[0]).toMatchObject({ type: 'job.failed', data: { error: { retryable: true } } });
+  });
+
+  it.each([
+    ['trace_id', { trace_id: 'abc123' }, 'abc123'],
+    [
+      'traceparent',
+      { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' },
+      /^4bf92f3577b34da6a3ce929d0e0e4736$/,
+    ],
+  ])('C8: events name the trace of %s in the job’s meta', (_, meta, expected) => {
+    const job = active({}, { spec: { args: [], meta } });
+    const [event] = settle(job, { kind: 'completed', result: null }, LATER).events;
+    expect(event!.data['trace_id']).toMatch(expected);
+    expect(settle(active(), { kind: 'completed', result: null }, LATER).events[0]!.data).not.toHaveProperty('trace_id');
+  });
+
   it('failed: events tell which error and not its details', () => {
     const { events } = settle(active(), { kind: 'failed', error }, LATER);
     expect(JSON.stringify(events)).not.toContain('details');

@@ -5,7 +5,7 @@ import { chanceOf } from './jitter.ts';
 import { type Job, type JobError, lastError, MAX_ERRORS_KEPT, type OutcomeKind } from './job.ts';
 import type { ErrorInput, Outcome } from './outcome.ts';
 import { boundedMoment, seqAt } from './rank.ts';
-import { isFinal, type RetryPolicy, resolveRetry, retryDelayMs } from './retry-policy.ts';
+import { isFinal, keepsDead, resolveRetry, retryDelayMs } from './retry-policy.ts';
 
 /** An active run has come to an end. */
 export function settle(job: Job, outcome: Outcome, now: number): Transition {
@@ -34,7 +34,7 @@ export function settle(job: Job, outcome: Outcome, now: number): Transition {
       return finish(job, { state: 'cancelled', outcome: 'cancelled' }, [['job.cancelled', told]], now);
     }
     case 'discarded': {
-      const dead = outcome.deadLetter ?? resolveRetry(job.spec.retry).on_exhaustion === 'dead_letter';
+      const dead = outcome.deadLetter ?? keepsDead(resolveRetry(job.spec.retry), outcome.error);
       return giveUp(job, 'discarded', errorOf(job, outcome.error, now), dead, now);
     }
   }
@@ -84,7 +84,9 @@ export function timeOut(job: Job, now: number): Transition {
 export function fail(job: Job, kind: OutcomeKind, input: ErrorInput, now: number): Transition {
   const policy = resolveRetry(job.spec.retry);
   const error = errorOf(job, input, now);
-  if (isFinal(policy, error) || isSpent(job)) return giveUp(job, kind, error, keeps(policy), now);
+  const isRetryable = !isFinal(policy, error);
+  if (!isRetryable || isSpent(job))
+    return giveUp(job, kind, error, keepsDead(policy, error), now, failed(error, isRetryable));
   const until = boundedMoment(now + retryDelayMs(policy, job.attempt, chanceOf(job.id, job.run)), now);
   const delay = until - now;
   const patch = {
@@ -94,16 +96,11 @@ export function fail(job: Job, kind: OutcomeKind, input: ErrorInput, now: number
     retryDelayMs: delay,
     errors: withError(job, error),
   };
-  const next = { next_retry_at: new Date(until).toISOString(), delay_ms: delay, max_attempts: job.maxAttempts };
-  return evolve(
-    job,
-    patch,
-    [
-      ['job.failed', told(error)],
-      ['job.retrying', next],
-    ],
-    now,
-  );
+  const next = {
+    ...{ next_retry_at: new Date(until).toISOString(), delay_ms: delay, max_attempts: job.maxAttempts },
+    ...told(error),
+  };
+  return evolve(job, patch, [failed(error, isRetryable), ['job.retrying', next]], now);
 }
 
 /** The worker went silent. The work may have been done, so the attempt counts; the job goes back at once. */
@@ -114,7 +111,7 @@ export function lose(job: Job, now: number): Transition {
     now,
   );
   const fact: Fact = ['job.lease_expired', job.workerId === null ? {} : { worker_id: job.workerId }];
-  if (isSpent(job)) return giveUp(job, 'lost', error, keeps(resolveRetry(job.spec.retry)), now, fact);
+  if (isSpent(job)) return giveUp(job, 'lost', error, keepsDead(resolveRetry(job.spec.retry), error), now, fact);
   const patch = {
     ...RUN_OVER,
     state: 'available',
@@ -131,12 +128,10 @@ function giveUp(job: Job, outcome: OutcomeKind, error: JobError, dead: boolean, 
     'job.discarded',
     { total_attempts: job.attempt, dead_letter: dead, last_error: told(error).error! },
   ];
-  return finish(job, end, [first ?? ['job.failed', told(error)], gone], now);
+  return finish(job, end, [first ?? failed(error, false), gone], now);
 }
 
 const isSpent = (job: Job): boolean => job.attempt >= job.maxAttempts;
-
-const keeps = (policy: RetryPolicy): boolean => policy.on_exhaustion === 'dead_letter';
 
 const unspent = (job: Job): number => Math.max(0, job.attempt - 1);
 
@@ -163,3 +158,9 @@ const withError = (job: Job, error: JobError): JobError[] => [...job.errors, err
 const told = ({ code, message, type }: JobError) => ({
   error: { code, message, ...(type === undefined ? {} : { type }) },
 });
+
+/** Whoever counts failures wants to know which of them were final; the specification demands the word. */
+const failed = (error: JobError, retryable: boolean): Fact => [
+  'job.failed',
+  { error: { ...told(error).error, retryable } },
+];

@@ -41,6 +41,10 @@ function promote(job: Job, now: number): Transition {
 
 function expire(job: Job, now: number): Transition {
   const expiresAt = job.expiresAt ?? now;
-  const told = { expired_at: new Date(expiresAt).toISOString(), ttl_ms: expiresAt - job.createdAt };
+  const told = {
+    created_at: new Date(job.createdAt).toISOString(),
+    expired_at: new Date(expiresAt).toISOString(),
+    ttl_ms: expiresAt - job.createdAt,
+  };
   return finish(job, { state: 'discarded', outcome: 'expired' }, [['job.expired', told]], now);
 }

@@ -26,10 +26,14 @@ const RULE_FIELDS = [
   ...Object.keys(NAMED_PERIODS_MS).map((name) => `max_per_${name}`),
 ];
 
+const JOB_FIELDS = ['key', 'on_limit', 'period', ...RULE_FIELDS];
+const RATE_FIELDS = ['limit', 'period', 'period_ms'];
+
 /** Reads `options.rate_limit`. Without a key of its own a job shares the limit of its queue's name. */
 export function checkLimit(options: Fields, queue: string): JobLimit | null {
   const limit = options.fields('rate_limit');
   if (limit === undefined) return null;
+  limit.refuseUnknown(JOB_FIELDS);
   const action = limit.oneOf('on_limit', ['wait', 'reschedule', 'drop']) ?? 'wait';
   if (action !== 'wait') {
     throw new WaybillError('unsupported', `'${limit.name('on_limit')}' can only be wait: nothing is dropped here.`);
@@ -38,10 +42,19 @@ export function checkLimit(options: Fields, queue: string): JobLimit | null {
   if (!KEY.test(key))
     throw invalidField(limit.name('key'), 'must be letters, digits and . _ : -, beginning with a letter or digit.');
   const isKeyOnly = limit.has('key') && !RULE_FIELDS.some((field) => limit.has(field));
-  return { key, rule: isKeyOnly ? null : checkLimitRule(limit) };
+  return { key, rule: isKeyOnly ? null : readRule(limit) };
 }
 
+/** What a limit tells of itself; it may be sent back as it was answered. */
+const ANSWERED = ['key', 'holders', 'parked'];
+
+/** Reads a limit that stands by itself. */
 export function checkLimitRule(limit: Fields): LimitRule {
+  limit.refuseUnknown(['period', ...RULE_FIELDS, ...ANSWERED]);
+  return readRule(limit);
+}
+
+function readRule(limit: Fields): LimitRule {
   const concurrency = limit.integer('concurrency', { min: 1, max: MOST }) ?? null;
   const rates = [...perNamed(limit), perShorthand(limit), perObject(limit, 'rate'), spaced(limit)].filter(
     (rate) => rate !== null,
@@ -90,6 +103,7 @@ function perObject(limit: Fields, name: string): LimitRule['rate'] {
   const value = limit.value(name);
   if (value === undefined || (name === 'rate' && typeof value === 'number')) return null;
   const rate = limit.fields(name)!;
+  rate.refuseUnknown(RATE_FIELDS);
   const count = rate.integer('limit', { min: 1, max: MOST });
   if (count === undefined) throw invalidField(rate.name('limit'), 'is required.');
   return { limit: count, periodMs: readPeriod(rate) };
@@ -102,7 +116,7 @@ function spaced(limit: Fields): LimitRule['rate'] {
 }
 
 function readPeriod(fields: Fields): number {
-  const ms = fields.duration('period', { max: LONGEST_MS });
+  const ms = fields.durationOrMs('period', { max: LONGEST_MS });
   if (ms === undefined || ms < SHORTEST_MS) {
     throw invalidField(fields.name('period'), `must be a duration of at least ${SHORTEST_MS} ms, like PT1M.`);
   }

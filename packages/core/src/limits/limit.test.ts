@@ -112,3 +112,15 @@ describe('options.rate_limit', () => {
     );
   });
 });
+
+test.each<[string, Record<string, unknown>, string]>([
+  ['C3: a misspelt field', { concurrency: 1, max_per_secnd: 5 }, 'options.rate_limit.max_per_secnd'],
+  ['C3: a misspelt field of a rate', { rate: { limit: 1, perid: 'PT1S' } }, 'options.rate_limit.rate.perid'],
+  ['C3: two periods', { rate: { limit: 1, period: 'PT1S', period_ms: 5_000 } }, 'options.rate_limit.rate.period_ms'],
+])('%s of a limit is refused', (_, limit, field) => {
+  expect(() => ruleOf(limit)).toThrow(expect.objectContaining({ details: expect.objectContaining({ field }) }));
+});
+
+test('C3: the period of a rate may be a number of milliseconds', () => {
+  expect(ruleOf({ rate: { limit: 2, period_ms: 1_500 } }).rule).toMatchObject({ rate: { limit: 2, periodMs: 1_500 } });
+});

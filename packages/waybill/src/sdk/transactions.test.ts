@@ -111,7 +111,7 @@ test('rolled back and thrown, the run fails as ever, and the next one does it', 
   const own = await bench();
   const { waybill, inTransaction, shipments } = own;
   const ship = task('order.ship', {
-    retry: { initial_interval: 'PT0S' },
+    retry: { initial_interval: 'PT0.001S' },
     run: ({ n }: { n: number }, context) =>
       inTransaction(async (client) => {
         await insert(client, n);

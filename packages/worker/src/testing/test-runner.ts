@@ -103,8 +103,11 @@ export function testRunner(name: string, factory: RunnerFactory): void {
     });
 
     it('passes progress on, and a checkpoint to the next run', async () => {
-      const { does, happened, waybill } = await open({ retry: { max_attempts: 2, initial_interval: 'PT0S' } });
+      const retry = { max_attempts: 2, initial_interval: 'PT0.001S', jitter: false };
+      const { does, happened, waybill, clock } = await open({ retry });
       const { id } = await does({ does: 'report', fraction: 0.25, checkpoint: { row: 41 } });
+      await happened(id, 'job.retrying');
+      await clock.advance(1);
       expect((await happened(id, 'job.completed')).result).toEqual({ row: 41 });
       const { events } = await waybill.events.read({ filter: { jobIds: [id], types: ['job.progress'] }, limit: 10 });
       expect(events[0]!.data).toMatchObject({ progress_percent: 25, progress_message: 'reported' });
