@@ -14,7 +14,7 @@ import {
 import type { Surface } from '../surface.ts';
 import { jobIdOf, leaseMsOf, leaseTokenOf, workerIdOf } from './fields.ts';
 
-const MAX_ACTIVE_JOBS = 1_000;
+const BOUND = { max: 1_000 };
 const MAX_INSTANCE = 256;
 
 export async function beat(jobs: Jobs, { testDirectives }: Surface, body: Fields): Promise<object> {
@@ -33,9 +33,27 @@ export async function beat(jobs: Jobs, { testDirectives }: Surface, body: Fields
 function readBeat(body: Fields): HeartbeatCall {
   const { workerId } = workerIdOf(body);
   if (workerId === undefined) throw invalidField('worker_id', 'is required.');
-  const jobs = (body.array('active_jobs', { max: MAX_ACTIVE_JOBS }) ?? []).map(activeJob);
   const instance = body.string('instance', { max: MAX_INSTANCE });
-  return { workerId, jobs, ...(instance !== undefined && { instance }), ...leaseMsOf(body) };
+  const named = instance !== undefined && { instance };
+  return { workerId, jobs: activeJobsOf(body), ...named, ...leaseMsOf(body) };
+}
+
+/**
+ * The HTTP binding has the jobs in `active_jobs`; the worker protocol has their number there, and their ids in
+ * `active_job_ids`. A worker may send both lists; only the first has room for tokens.
+ */
+function activeJobsOf(body: Fields): HeartbeatCall['jobs'] {
+  const isCount = typeof body.value('active_jobs') === 'number';
+  if (isCount) body.integer('active_jobs', { min: 0, max: Number.MAX_SAFE_INTEGER });
+  const jobs = ((isCount ? undefined : body.array('active_jobs', BOUND)) ?? []).map(activeJob);
+  const named = new Set(jobs.map(({ id }) => id));
+  const ids = (body.array('active_job_ids', BOUND) ?? []).map(activeId);
+  return [...jobs, ...ids.filter((id) => !named.has(id)).map((id) => ({ id }))];
+}
+
+function activeId(id: Json, index: number): string {
+  if (typeof id === 'string' && isJobId(id)) return id;
+  throw invalidField(`active_job_ids[${index}]`, 'must be a UUIDv7 in lower case.');
 }
 
 /** A bare id, or one with the token of its run. */
