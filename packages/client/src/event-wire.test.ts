@@ -24,15 +24,16 @@ test('an event travels in the CloudEvents envelope of the specification', () => 
     type: 'job.started',
     source: 'ojs://waybill/server',
     time: '2030-01-01T00:00:00.000Z',
+    timestamp: '2030-01-01T00:00:00.000Z',
     subject: EVENT.jobId,
-    data: { job_type: 'email.send', queue: 'mail', attempt: 1, run: 2, worker_id: 'w1' },
+    data: { job_id: EVENT.jobId, job_type: 'email.send', queue: 'mail', attempt: 1, run: 2, worker_id: 'w1' },
     cursor: '42',
   });
 });
 
 test('data of a worker cannot pass for facts of the row, and its source is a valid address', () => {
-  const wire = eventToWire({ ...EVENT, source: 'worker 1/a', data: { queue: 'other', run: 9 } });
-  expect(wire.data).toEqual({ job_type: 'email.send', queue: 'mail', attempt: 1, run: 2 });
+  const wire = eventToWire({ ...EVENT, source: 'worker 1/a', data: { queue: 'other', run: 9, job_id: 'x' } });
+  expect(wire.data).toEqual({ job_id: EVENT.jobId, job_type: 'email.send', queue: 'mail', attempt: 1, run: 2 });
   expect(wire.source).toBe('ojs://waybill/workers/worker%201%2Fa');
 });
 

@@ -9,6 +9,8 @@ export interface WireEvent {
   type: EventType;
   source: string;
   time: string;
+  /** The same as `time`, which the specification's conformance rules call by this name. */
+  timestamp: string;
   /** The id of the job, workflow or worker, the name of the queue or cron. */
   subject: string;
   data: JsonObject;
@@ -18,7 +20,8 @@ export interface WireEvent {
 
 export function eventToWire(event: LoggedEvent): WireEvent {
   const { type, source, sequence, cursor } = event;
-  const envelope = { specversion: '1.0', type, source: sourceOf(event), time: toRfc3339(event.at) } as const;
+  const time = toRfc3339(event.at);
+  const envelope = { specversion: '1.0', type, source: sourceOf(event), time, timestamp: time } as const;
   if (event.subject !== undefined) {
     const { subject, data, jobId } = event;
     const id = `evt_${kindOf(type)}_${encodeURIComponent(subject)}_${source}_${sequence}`;
@@ -27,7 +30,7 @@ export function eventToWire(event: LoggedEvent): WireEvent {
   const { jobId: subject, jobType: job_type, queue, attempt, run } = event;
   const id = `evt_${subject}_${source}_${sequence}`;
   // Last, so that data which a worker sends cannot pass for facts of the row.
-  return { ...envelope, id, subject, data: { ...event.data, job_type, queue, attempt, run }, cursor };
+  return { ...envelope, id, subject, data: { ...event.data, job_id: subject, job_type, queue, attempt, run }, cursor };
 }
 
 const WORKERS = 'workers/';
@@ -74,7 +77,7 @@ export function eventFromWire(wire: WireEvent, tenant: string): LoggedEvent {
     const whole = 'jobId' in job ? data : wire.data;
     return { ...envelope, type: wire.type, subject: wire.subject, ...job, data: whole };
   }
-  const { job_type, queue, attempt, run, ...data } = wire.data;
+  const { job_id: _, job_type, queue, attempt, run, ...data } = wire.data;
   return {
     ...envelope,
     type: wire.type,

@@ -15,6 +15,7 @@ export type { WireWorkflow, WireWorkflowMetadata } from './workflow-wire.ts';
 
 // What servers need to speak it.
 
+export { cronJobToWire, type WireCronJob } from './cron-job-wire.ts';
 export { cronToWire } from './cron-wire.ts';
 export { ERRORS_PATH, type ErrorMeaning, errorToWire } from './error-wire.ts';
 export { eventToWire } from './event-wire.ts';
@@ -26,4 +27,5 @@ export { skippedToWire } from './skipped-wire.ts';
 export { toRfc3339 } from './time.ts';
 export { workerToWire } from './worker-wire.ts';
 export { workflowNodeToWire } from './workflow-node-wire.ts';
+export { type WireWorkflowStep, type WireWorkflowWithSteps, workflowWithSteps } from './workflow-steps-wire.ts';
 export { workflowToWire } from './workflow-wire.ts';

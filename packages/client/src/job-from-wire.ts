@@ -11,7 +11,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['expires_at', 'next_attempt_at', 'retry_delay_ms', 'timeout_ms', 'visibility_timeout_ms', 'retry', 'tags'],
   ...['options', 'error', 'errors', 'result', 'workflow_id', 'node', 'dead_letter', 'worker_id'],
   ...['lease_expires_at', 'lease_ms', 'lease_token', 'parent_results', 'last_checkpoint'],
-  ...['args_url', 'result_url'],
+  ...['args_url', 'result_url', 'specversion', 'next_retry_at'],
 ]);
 
 /**

@@ -12,6 +12,7 @@ const failure = { code: 'handler_error', message: 'no', attempt: 1, run: 1, occu
 test('a new job shows what it is and nothing that has not happened', () => {
   const { id } = aJob().job;
   expect(jobToWire(job({ id }))).toEqual({
+    specversion: '1.0',
     id,
     type: 'test.job',
     state: 'available',
@@ -32,6 +33,8 @@ test('unknown fields come back at the top, but cannot pass for ours', () => {
     x_custom: 1,
     run: 99,
     next_attempt_at: 'x',
+    next_retry_at: 'x',
+    specversion: 'x',
     timeout_ms: 5,
     id: 'x',
     state: 'x',

@@ -13,11 +13,15 @@ export interface WireJobError {
   attempt: number;
   run: number;
   occurred_at: string;
+  /** The same as `occurred_at`, under the name that the specification's text on retries has for it. */
+  timestamp: string;
   details?: Json;
 }
 
 /** The job object of the Open Job Spec. What does not apply is absent, never null. */
 export interface WireJob {
+  /** Of the Open Job Spec. */
+  specversion: '1.0';
   id: string;
   type: string;
   state: JobState;
@@ -44,6 +48,8 @@ export interface WireJob {
   expires_at?: string;
   /** Due time, while the job is `retryable`. */
   next_attempt_at?: string;
+  /** The same, under the name that the specification's text on retries has for it. */
+  next_retry_at?: string;
   retry_delay_ms?: number;
   timeout_ms?: number;
   visibility_timeout_ms?: number;
@@ -79,6 +85,7 @@ const OURS: ReadonlySet<string> = new Set([
   'scheduled_at',
   'expires_at',
   'next_attempt_at',
+  'next_retry_at',
   'retry_delay_ms',
   'timeout_ms',
   'visibility_timeout_ms',
@@ -112,6 +119,7 @@ export function jobToWire(job: Job, facts: WireFacts = {}): WireJob {
   const errors = job.errors.map(errorToWire);
   return {
     ...unknownFields(spec.extra),
+    specversion: '1.0',
     id: job.id,
     type: job.type,
     state: job.state,
@@ -156,6 +164,7 @@ function timesOf(job: Job) {
     ...present('discarded_at', rendered(state === 'discarded' ? job.finishedAt : null)),
     ...present('expires_at', expiryOf(job)),
     ...present('next_attempt_at', rendered(state === 'retryable' ? job.scheduledAt : null)),
+    ...present('next_retry_at', rendered(state === 'retryable' ? job.scheduledAt : null)),
   };
 }
 
@@ -182,6 +191,7 @@ function errorToWire(error: JobError): WireJobError {
     attempt: error.attempt,
     run: error.run,
     occurred_at: toRfc3339(error.occurredAt),
+    timestamp: toRfc3339(error.occurredAt),
     ...present('details', error.details),
   };
 }

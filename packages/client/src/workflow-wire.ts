@@ -26,6 +26,8 @@ export interface WireWorkflowMetadata {
   failed_count?: number;
   cancelled_count?: number;
   created_at: string;
+  /** When the first job began, as far as it is known; where the steps are told. */
+  started_at?: string;
   completed_at?: string;
 }
 

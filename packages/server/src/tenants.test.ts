@@ -73,6 +73,7 @@ const ROUTES: Record<string, Route> = {
   'GET /ojs/v1/cron': seen('/ojs/v1/cron', 200),
   'GET /ojs/v1/cron/:name': seen('/ojs/v1/cron/nightly', 404),
   'DELETE /ojs/v1/cron/:name': seen('/ojs/v1/cron/nightly', 404),
+  'PATCH /ojs/v1/cron/:name': seen('/ojs/v1/cron/nightly', 404, { enabled: false }),
   'POST /ojs/v1/cron/:name/pause': seen('/ojs/v1/cron/nightly/pause', 404),
   'POST /ojs/v1/cron/:name/resume': seen('/ojs/v1/cron/nightly/resume', 404),
   'POST /ojs/v1/workflows': seen('/ojs/v1/workflows', 201, { type: 'chain', steps: [CRON.job_template] }, 201),

@@ -5,6 +5,8 @@ import { path } from './address.ts';
 import { type Calls, type Named, refuseWithin } from './calls.ts';
 
 const WORKFLOWS = '/ojs/v1/workflows';
+/** They are read page by page where somebody wants them. */
+const NO_STEPS = { steps: 'false' };
 
 interface WorkflowAnswer {
   workflow: WireWorkflow;
@@ -25,18 +27,18 @@ interface WirePagination {
 }
 
 export function workflows(calls: Calls): Workflows {
-  const one = async (method: string, where: string, context: Named | undefined, body?: unknown) => {
+  const one = async (method: string, where: string, context: Named | undefined, more: object = {}) => {
     const tenant = calls.tenantOf(context);
-    const options = { tenant, ...(body !== undefined && { body }) };
+    const options = { tenant, ...more };
     const { workflow } = await calls.call<WorkflowAnswer>(method, where, options);
     return workflowInfoFromWire(workflow, tenant);
   };
   return {
     create: async (request, context) => {
       refuseWithin(context);
-      return one('POST', WORKFLOWS, context, request);
+      return one('POST', WORKFLOWS, context, { body: request, query: NO_STEPS });
     },
-    get: async (id, context) => one('GET', path`/ojs/v1/workflows/${id}`, context),
+    get: async (id, context) => one('GET', path`/ojs/v1/workflows/${id}`, context, { query: NO_STEPS }),
     list: async ({ states, limit, cursor, ...context }) => {
       const tenant = calls.tenantOf(context);
       const query = { state: states, limit, cursor };
@@ -51,7 +53,8 @@ export function workflows(calls: Calls): Workflows {
       const items = jobs.map((node) => workflowNodeFromWire(node, tenant));
       return pageOf(items, pagination);
     },
-    addNodes: async (id, nodes, context) => one('POST', path`/ojs/v1/workflows/${id}/nodes`, context, { nodes }),
+    addNodes: async (id, nodes, context) =>
+      one('POST', path`/ojs/v1/workflows/${id}/nodes`, context, { body: { nodes } }),
     cancel: async (id, context) => one('DELETE', path`/ojs/v1/workflows/${id}`, context),
     resume: async (id, context) => one('POST', path`/ojs/v1/workflows/${id}/resume`, context),
   };

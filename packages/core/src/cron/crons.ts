@@ -108,4 +108,4 @@ function templateOf(fields: Fields, now: number): JsonObject {
 
 /** `job_template`, or the job's fields beside the schedule's, as the specification's text has them. */
 export const templateIn = (fields: Fields): JsonObject =>
-  fields.object('job_template') ?? { args: [], ...fields.some(['type', 'args', 'meta', 'options']) };
+  fields.object('job_template') ?? { args: [], ...fields.some(['type', 'args', 'meta', 'options', 'queue']) };

@@ -1,6 +1,6 @@
-import { jobNotFound, wrongState } from '../commit/row-change.ts';
+import { wrongState } from '../commit/row-change.ts';
 import type { Writer } from '../commit/writer.ts';
-import type { WaybillError } from '../errors.ts';
+import { WaybillError } from '../errors.ts';
 import type { Job } from '../job/job.ts';
 import type { Command } from '../job/transition.ts';
 import type { JobFilter } from '../store/query.ts';
@@ -23,7 +23,7 @@ export function deadLetters(store: Store, writer: Writer): DeadLetters {
 
   async function get(id: string, tenant = ''): Promise<Job> {
     const job = await writer.mustRead({ tenant, id });
-    if (!job.dead) throw jobNotFound(id);
+    if (!job.dead) throw notInSet(job);
     return job;
   }
 
@@ -77,6 +77,14 @@ export function deadLetters(store: Store, writer: Writer): DeadLetters {
     },
   };
 }
+
+const notInSet = ({ id, state }: Job): WaybillError =>
+  new WaybillError('not_found', `Job ${id} is ${state}, and not a dead letter.`, {
+    details: { job_id: id, state },
+    ...(state === 'discarded' && {
+      hint: "Only jobs with the retry policy 'on_exhaustion: dead_letter' are kept for repair.",
+    }),
+  });
 
 const notDead = (job: Job): WaybillError => wrongState(job, 'only a dead letter can be replayed or discarded');
 

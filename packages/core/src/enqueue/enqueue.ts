@@ -1,9 +1,10 @@
-import { Fields } from '../check.ts';
+import { Fields, isObject } from '../check.ts';
 import type { Clock } from '../clock.ts';
 import type { Writer } from '../commit/writer.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import type { Job } from '../job/job.ts';
 import { sequence } from '../job/rank.ts';
+import type { JsonObject } from '../json.ts';
 import type { CronRecord } from '../store/crons.ts';
 import type { InsertAnswer, InsertGroup, NewJob } from '../store/insert.ts';
 import type { Transaction } from '../store/transaction.ts';
@@ -65,7 +66,7 @@ export class Enqueuer {
   /** The job of a cron's tick; the tick is its idempotency key. */
   makeTick({ tenant, name, template }: CronRecord, tick: number): NewJob {
     const now = this.#clock.now();
-    return newJob(checkEnvelope(template, now), {
+    return newJob(checkEnvelope(ofCron(name, template, tick), now), {
       tenant,
       now,
       seq: this.#nextSeq(now),
@@ -127,6 +128,13 @@ function at<T>(index: number | null, check: () => T): T {
     const details = { ...error.details, index };
     throw new WaybillError(error.code, `jobs[${index}]: ${error.message}`, { details });
   }
+}
+
+/** The job says in its meta which schedule made it, and for which moment, as the specification wants it. */
+function ofCron(name: string, template: JsonObject, tick: number): JsonObject {
+  const { meta } = template;
+  const made = { cron_name: name, cron_triggered_at: new Date(tick).toISOString() };
+  return { ...template, meta: { ...(isObject(meta) ? meta : {}), ...made } };
 }
 
 const tenantOf = ({ tenant = '' }: EnqueueContext): string => tenant;

@@ -1,7 +1,7 @@
 import { Fields, isObject } from '../check.ts';
 import type { JobRequest } from '../enqueue/envelope.ts';
 import { invalidField } from '../errors.ts';
-import type { Json } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 
 export const WORKFLOW_TYPES = ['chain', 'group', 'batch', 'dag'] as const;
 export type WorkflowType = (typeof WORKFLOW_TYPES)[number];
@@ -39,9 +39,9 @@ const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 /** Reads a workflow as a producer writes it: a chain, a group, a batch, or any graph of nodes with `depends_on`. */
 export function checkWorkflow(request: unknown): WorkflowShape {
   const fields = new Fields(request);
-  const type = fields.oneOf('type', WORKFLOW_TYPES) ?? (fields.has('nodes') ? 'dag' : undefined);
+  const type = fields.oneOf('type', WORKFLOW_TYPES) ?? (isGraph(fields) ? 'dag' : undefined);
   if (type === undefined) throw invalidField('type', `is required: one of ${WORKFLOW_TYPES.join(', ')}.`);
-  const nodes = nodesOf(fields, type, '');
+  const nodes = withDefaults(nodesOf(fields, type, ''), fields.object('options'));
   if (nodes.length > MAX_NODES)
     throw invalidField(listName(type), `must have at most ${MAX_NODES} jobs.`, { max: MAX_NODES });
   checkEdges(nodes, listName(type));
@@ -55,13 +55,34 @@ export function checkWorkflow(request: unknown): WorkflowShape {
   };
 }
 
+/** The specification's HTTP binding names no type: its steps have ids and say what they depend on. */
+const isGraph = (fields: Fields): boolean =>
+  fields.has('nodes') ||
+  (fields.array('steps', { max: MAX_NODES }) ?? []).some((step) => isObject(step) && 'id' in step);
+
+/** Options of the workflow hold for every job that has no such option of its own. */
+function withDefaults(nodes: NodeShape[], defaults: JsonObject | undefined): NodeShape[] {
+  if (defaults === undefined) return nodes;
+  return nodes.map((node) => {
+    const { options: given } = node.request;
+    if (given !== undefined && !isObject(given)) return node;
+    const own = Object.entries(defaults).filter(([name]) => !(name in node.request));
+    const options = { ...Object.fromEntries(own), ...given };
+    return { ...node, request: { ...node.request, options } };
+  });
+}
+
 const listName = (type: WorkflowType): string => ({ chain: 'steps', group: 'jobs', batch: 'jobs', dag: 'nodes' })[type];
 
+/** A graph may come as `steps` too. */
+const listIn = (fields: Fields, type: WorkflowType): string =>
+  type === 'dag' && !fields.has('nodes') && fields.has('steps') ? 'steps' : listName(type);
+
 function nodesOf(fields: Fields, type: WorkflowType, prefix: string): NodeShape[] {
-  const list = fields.array(listName(type), { max: MAX_NODES });
+  const list = fields.array(listIn(fields, type), { max: MAX_NODES });
   if (list === undefined || list.length === 0)
-    throw invalidField(fields.name(listName(type)), 'must have at least one item.');
-  if (type === 'dag') return checkNodes(list, fields.name('nodes'), []);
+    throw invalidField(fields.name(listIn(fields, type)), 'must have at least one item.');
+  if (type === 'dag') return checkNodes(list, fields.name(listIn(fields, type)), []);
   return type === 'chain' ? chained(list, prefix) : list.flatMap((item, index) => part(item, `${prefix}${index}`, []));
 }
 

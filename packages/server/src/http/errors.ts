@@ -1,7 +1,7 @@
 import { type Logger, WaybillError } from '@waybill/core';
 import type { ErrorHandler, MiddlewareHandler, NotFoundHandler } from 'hono';
 import { refuse } from './answer.ts';
-import type { App, Env } from './env.ts';
+import type { App, Ctx, Env } from './env.ts';
 
 /** Hono hands only Errors to its error handler; anything else thrown would leave without our answer. */
 export function onlyErrors(): MiddlewareHandler<Env> {
@@ -46,9 +46,22 @@ export function onUnknown(app: App): NotFoundHandler<Env> {
       const hint = 'The routes of this server are listed in its OpenAPI file.';
       return refuse(c, new WaybillError('not_found', `There is nothing at ${path.slice(0, 200)}.`, { hint }));
     }
-    c.header('Allow', [...allowed].sort().join(', '));
-    return refuse(c, new WaybillError('invalid_request', `${method} is not a method of this path.`), 405);
+    return refuseMethod(c, method, allowed);
   };
+}
+
+/**
+ * For a path that a pattern of a later route fits too, and after its own routes: without this the pattern would take its
+ * other methods, and would answer that the last word of the path is no id.
+ */
+export function allowOnly(app: App, path: string, methods: readonly string[]): void {
+  const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  app.all(path, (c) => refuseMethod(c, c.req.method, allowed));
+}
+
+function refuseMethod(c: Ctx, method: string, allowed: Iterable<string>): Response {
+  c.header('Allow', [...allowed].sort().join(', '));
+  return refuse(c, new WaybillError('invalid_request', `${method} is not a method of this path.`), 405);
 }
 
 const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/:[^/]+/g, '[^/]+')}$`);

@@ -48,11 +48,15 @@ export class Query {
     return this.#fields.oneOf(name, allowed);
   }
 
+  integer(name: string, bounds: { min: number; max: number }): number | undefined {
+    const text = this.string(name, { max: 20 });
+    if (text === undefined) return undefined;
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    return new Fields({ [name]: number }).integer(name, bounds);
+  }
+
   limit(fallback: number): number {
-    const text = this.string('limit', { max: 20 });
-    if (text === undefined) return fallback;
-    const limit = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    return new Fields({ limit }).integer('limit', { min: 1, max: MAX_LIMIT }) ?? fallback;
+    return this.integer('limit', { min: 1, max: MAX_LIMIT }) ?? fallback;
   }
 
   /** What every call that lists something takes. */

@@ -24,7 +24,7 @@ test('a schedule is created with its defaults and can be read again', async () =
     job_template: TEMPLATE,
   });
   expect((await get('/ojs/v1/cron/daily-report')).body).toEqual(body);
-  expect((await get('/ojs/v1/cron')).body).toEqual({ crons: [body.cron], count: 1 });
+  expect((await get('/ojs/v1/cron')).body).toMatchObject({ crons: [body.cron], count: 1 });
 });
 
 test("the words of the specification's text mean the same", async () => {
@@ -93,7 +93,7 @@ test('a removed schedule is answered once more and then gone', async () => {
     status: 200,
     body: { deleted: true, name: 'daily-report', cron: body.cron },
   });
-  expect((await get('/ojs/v1/cron')).body).toEqual({ crons: [], count: 0 });
+  expect((await get('/ojs/v1/cron')).body).toMatchObject({ crons: [], cron_jobs: [], count: 0 });
   for (const gone of [
     await remove('/ojs/v1/cron/daily-report'),
     await get('/ojs/v1/cron/daily-report'),

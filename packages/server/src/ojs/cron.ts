@@ -1,35 +1,48 @@
-import { cronToWire } from '@waybill/client';
-import type { CronRequest } from '@waybill/core';
+import { cronJobToWire, cronToWire } from '@waybill/client';
+import { type CronRecord, type CronRequest, invalidField } from '@waybill/core';
 import { answer } from '../http/answer.ts';
-import { readObject, readOptionalBody } from '../http/body.ts';
+import { readBody, readObject, readOptionalBody } from '../http/body.ts';
 import type { App } from '../http/env.ts';
 import { pathText } from '../http/path-text.ts';
 import { portOf } from '../http/port.ts';
+import { Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
+import { PAGE_PARAMETERS, pageOf } from './pagination.ts';
+
+/** The suites read `cron`, the clients of the specification's HTTP binding `cron_job`, which has other words. */
+const told = (cron: CronRecord) => ({ cron: cronToWire(cron), cron_job: cronJobToWire(cron) });
 
 /** Schedules that make jobs. */
 export function cronRoutes(app: App, { maxBodyBytes }: Surface): void {
   app.post('/ojs/v1/cron', async (c) => {
     // The engine checks the request, field by field.
     const request = (await readObject(c, maxBodyBytes)) as unknown as CronRequest;
-    const cron = cronToWire(await portOf(c).crons.put(request));
+    const cron = await portOf(c).crons.put(request);
     c.header('Location', `/ojs/v1/cron/${encodeURIComponent(cron.name)}`);
-    return answer(c, { cron }, 201);
+    return answer(c, told(cron), 201);
   });
 
   app.get('/ojs/v1/cron', async (c) => {
-    const found = (await portOf(c).crons.list()).map(cronToWire);
-    return answer(c, { crons: found, count: found.length });
+    const query = new Query(c, PAGE_PARAMETERS);
+    const { items, pagination } = pageOf(query, await portOf(c).crons.list());
+    const crons = items.map(cronToWire);
+    return answer(c, { crons, cron_jobs: items.map(cronJobToWire), count: crons.length, pagination });
   });
 
-  app.get('/ojs/v1/cron/:name', async (c) =>
-    answer(c, { cron: cronToWire(await portOf(c).crons.get(pathText(c, 'name'))) }),
-  );
+  app.get('/ojs/v1/cron/:name', async (c) => answer(c, told(await portOf(c).crons.get(pathText(c, 'name')))));
 
-  // The suites read `cron`, the specification's clients `deleted` and `name`: both get theirs.
   app.delete('/ojs/v1/cron/:name', async (c) => {
-    const cron = cronToWire(await portOf(c).crons.remove(pathText(c, 'name')));
-    return answer(c, { deleted: true, name: cron.name, cron });
+    const cron = await portOf(c).crons.remove(pathText(c, 'name'));
+    return answer(c, { deleted: true, name: cron.name, ...told(cron) });
+  });
+
+  app.patch('/ojs/v1/cron/:name', async (c) => {
+    const name = pathText(c, 'name');
+    const body = await readBody(c, maxBodyBytes);
+    body.refuseUnknown(['enabled']);
+    const enabled = body.boolean('enabled');
+    if (enabled === undefined) throw invalidField('enabled', 'is required.');
+    return answer(c, told(await portOf(c).crons.setEnabled(name, enabled)));
   });
 
   for (const [verb, enabled] of [
@@ -39,7 +52,7 @@ export function cronRoutes(app: App, { maxBodyBytes }: Surface): void {
     app.post(`/ojs/v1/cron/:name/${verb}`, async (c) => {
       const name = pathText(c, 'name');
       await readOptionalBody(c, maxBodyBytes);
-      return answer(c, { cron: cronToWire(await portOf(c).crons.setEnabled(name, enabled)) });
+      return answer(c, told(await portOf(c).crons.setEnabled(name, enabled)));
     });
   }
 }

@@ -118,3 +118,33 @@ test('calls that take many can be bounded, and filters take lists', async () => 
     expect((await server.delete(`/ojs/v1/dead-letter?confirm=true&${query}`)).status).toBe(400);
   }
 });
+
+test('C9: a discarded job that was not kept is no dead letter, and the refusal says so', async () => {
+  const server = harness();
+  const { id } = await server.enqueued({ retry: { max_attempts: 1 } });
+  await server.fetched();
+  await server.post('/ojs/v1/workers/nack', { job_id: id });
+  const answers = [
+    await server.get(`/ojs/v1/dead-letter/${id}`),
+    await server.delete(`/ojs/v1/dead-letter/${id}`),
+    await server.post(`/ojs/v1/dead-letter/${id}/retry`),
+  ];
+  for (const { status, body } of answers) {
+    expect([status, body.error.code]).toEqual([404, 'not_found']);
+    expect(body.error.message).toBe(`Job ${id} is discarded, and not a dead letter.`);
+    expect(body.error.hint).toContain('on_exhaustion');
+  }
+});
+
+test.each([
+  ['/ojs/v1/jobs/batch', 'GET', 'POST'],
+  ['/ojs/v1/jobs/batch', 'DELETE', 'POST'],
+  ['/ojs/v1/dead-letter/retry', 'GET', 'POST'],
+  ['/ojs/v1/dead-letter/retry', 'DELETE', 'POST'],
+  ['/ojs/v1/dead-letter/stats', 'DELETE', 'GET, HEAD'],
+  ['/ojs/v1/dead-letter/stats', 'PUT', 'GET, HEAD'],
+])('C9: %s does not take %s, and the answer names what it takes', async (path, method, allowed) => {
+  const { raw } = harness();
+  const { status, headers, body } = await raw(method, path);
+  expect([status, headers.get('allow'), body.error.code]).toEqual([405, allowed, 'invalid_request']);
+});

@@ -3,12 +3,14 @@ import { Fields, invalidField, WaybillError } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody, readOptionalBody } from '../http/body.ts';
 import type { App } from '../http/env.ts';
+import { allowOnly } from '../http/errors.ts';
 import { pathId } from '../http/path-id.ts';
 import { portOf } from '../http/port.ts';
 import { MAX_LIMIT, Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
 import { DEAD_FILTERS, FILTERS, filterInBody, filterInQuery, jobFilter } from './job-filter.ts';
 import { jobPage } from './job-page.ts';
+import { PAGE_PARAMETERS, pageAsked, pageBehind } from './pagination.ts';
 import { toldJob } from './told-job.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -17,11 +19,15 @@ const NARROWED_BY = [...FILTERS, ...DEAD_FILTERS] as const;
 /** Jobs that were given up and kept for repair. */
 export function deadLetterRoutes(app: App, { maxBodyBytes }: Surface): void {
   app.get('/ojs/v1/dead-letter', async (c) => {
-    const query = new Query(c, [...NARROWED_BY, 'limit', 'cursor']);
-    const page = query.page(DEFAULT_LIMIT);
+    const query = new Query(c, [...NARROWED_BY, ...PAGE_PARAMETERS]);
+    const asked = pageAsked(query, DEFAULT_LIMIT);
     const filter = jobFilter(filterInQuery(query, NARROWED_BY));
     const { jobs, deadLetters } = portOf(c);
-    return answer(c, await jobPage(jobs, await deadLetters.list({ ...page, filter }), page.limit));
+    const [found, { total }] = await Promise.all([
+      pageBehind((page) => deadLetters.list({ ...page, filter }), asked),
+      deadLetters.stats(filter),
+    ]);
+    return answer(c, await jobPage(jobs, found, { ...asked, total }));
   });
 
   app.delete('/ojs/v1/dead-letter', async (c) => {
@@ -45,6 +51,9 @@ export function deadLetterRoutes(app: App, { maxBodyBytes }: Surface): void {
     const filter = jobFilter(filterInQuery(new Query(c, NARROWED_BY), NARROWED_BY));
     return answer(c, await portOf(c).deadLetters.stats(filter));
   });
+
+  allowOnly(app, '/ojs/v1/dead-letter/retry', ['POST']);
+  allowOnly(app, '/ojs/v1/dead-letter/stats', ['GET']);
 
   app.get('/ojs/v1/dead-letter/:id', async (c) => {
     const { jobs, deadLetters } = portOf(c);

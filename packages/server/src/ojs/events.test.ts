@@ -17,8 +17,9 @@ test('events come in the envelope of the specification', async () => {
       type: 'job.completed',
       source: 'ojs://waybill/server',
       time: '2030-01-01T00:00:00.020Z',
+      timestamp: '2030-01-01T00:00:00.020Z',
       subject: id,
-      data: { job_type: 'test.job', queue: 'q', attempt: 1, run: 1, duration_ms: 20 },
+      data: { job_id: id, job_type: 'test.job', queue: 'q', attempt: 1, run: 1, duration_ms: 20 },
       cursor: expect.any(String),
     },
   ]);

@@ -11,10 +11,14 @@ interface WireJobPage {
 }
 
 /** Newest first. Pass `pagination.cursor` back as `cursor` to go on. */
-export async function jobPage(jobs: Jobs, { items, cursor, unreadable }: JobPage, limit: number): Promise<WireJobPage> {
+export async function jobPage(
+  jobs: Jobs,
+  { items, cursor, unreadable }: JobPage,
+  { limit, offset, total }: { limit: number; offset: number; total?: number },
+): Promise<WireJobPage> {
   return {
     jobs: await Promise.all(items.map((job) => toldJob(jobs, job))),
-    pagination: pagination(limit, cursor),
+    pagination: pagination(limit, cursor, { offset, ...(total !== undefined && { total }) }),
     ...(unreadable && { unreadable }),
   };
 }

@@ -48,7 +48,7 @@ test('a repeated idempotency key answers the first job with 200', async () => {
   const first = await post('/ojs/v1/jobs', JOB, { 'Idempotency-Key': 'order-1' });
   const again = await post('/ojs/v1/jobs', JOB, { 'Idempotency-Key': 'order-1' });
   expect([first.status, again.status]).toEqual([201, 200]);
-  expect(again.body).toEqual(first.body);
+  expect(again.body).toEqual({ ...first.body, deduplicated: true });
   expect((await get('/ojs/v1/jobs')).body.jobs).toHaveLength(1);
 });
 
@@ -154,7 +154,7 @@ test('a uniqueness rule says what a second job comes to', async () => {
   expect([rejected.status, rejected.body.error.code]).toEqual([409, 'duplicate']);
   expect(rejected.body.error.details.existing_job_id).toBe(first.body.job.id);
   const ignored = await send('ignore');
-  expect([ignored.status, ignored.body]).toEqual([200, first.body]);
+  expect([ignored.status, ignored.body]).toEqual([200, { ...first.body, deduplicated: true }]);
   expect(ignored.headers.get('location')).toBeNull();
   const replaced = await send('replace');
   expect([replaced.status, replaced.body.job.id === first.body.job.id]).toEqual([201, false]);

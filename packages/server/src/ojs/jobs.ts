@@ -3,12 +3,14 @@ import { type Fields, invalidField, isObject, type JobRequest, WaybillError } fr
 import { answer } from '../http/answer.ts';
 import { readBody, readJson, readOptionalBody } from '../http/body.ts';
 import type { App, Ctx } from '../http/env.ts';
+import { allowOnly } from '../http/errors.ts';
 import { pathId } from '../http/path-id.ts';
 import { checkTenantOf, portOf } from '../http/port.ts';
 import { Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
 import { FILTERS, filterInQuery, jobFilter, STATE_FILTERS } from './job-filter.ts';
 import { jobPage } from './job-page.ts';
+import { PAGE_PARAMETERS, pageAsked, pageBehind } from './pagination.ts';
 import { LARGEST_TOLD, toldJob } from './told-job.ts';
 
 const MAX_BATCH = 1_000;
@@ -25,7 +27,7 @@ export function jobRoutes(app: App, { maxBodyBytes }: Surface): void {
     const context = idempotencyKey === undefined ? {} : { idempotencyKey };
     const { job, created } = await portOf(c).jobs.enqueue(request, context);
     if (created) c.header('Location', `/ojs/v1/jobs/${job.id}`);
-    return answer(c, { job: jobToWire(job) }, created ? 201 : 200);
+    return answer(c, { job: jobToWire(job), ...(!created && { deduplicated: true }) }, created ? 201 : 200);
   });
 
   app.post('/ojs/v1/jobs/batch', async (c) => {
@@ -40,12 +42,15 @@ export function jobRoutes(app: App, { maxBodyBytes }: Surface): void {
 
   app.get('/ojs/v1/jobs', async (c) => {
     const filters = [...FILTERS, ...STATE_FILTERS] as const;
-    const query = new Query(c, [...filters, 'limit', 'cursor']);
-    const page = query.page(DEFAULT_LIMIT);
+    const query = new Query(c, [...filters, ...PAGE_PARAMETERS]);
+    const asked = pageAsked(query, DEFAULT_LIMIT);
     const filter = jobFilter(filterInQuery(query, filters));
     const { jobs } = portOf(c);
-    return answer(c, await jobPage(jobs, await jobs.list({ ...page, filter, overBytes: LARGEST_TOLD }), page.limit));
+    const found = await pageBehind((page) => jobs.list({ ...page, filter, overBytes: LARGEST_TOLD }), asked);
+    return answer(c, await jobPage(jobs, found, asked));
   });
+
+  allowOnly(app, '/ojs/v1/jobs/batch', ['POST']);
 
   app.get('/ojs/v1/jobs/:id', async (c) => {
     const { jobs } = portOf(c);

@@ -106,3 +106,13 @@ describe('keep', () => {
     expect((await put('/ojs/v1/queues/default/keep', {})).status).toBe(400);
   });
 });
+
+it('C9: a stream that is to go on behind a cursor that is none is refused before it begins', async () => {
+  const { app, enqueued, log } = harness();
+  const { id } = await enqueued();
+  const headers = { accept: 'text/event-stream', 'last-event-id': 'no-cursor-of-ours' };
+  const response = await app.request(`/ojs/v1/jobs/${id}/progress/stream`, { headers });
+  expect([response.status, response.headers.get('content-type')]).toEqual([400, 'application/openjobspec+json']);
+  expect(await response.text()).not.toContain('no-cursor-of-ours');
+  expect(log).toEqual([]);
+});

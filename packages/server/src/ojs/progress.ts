@@ -52,10 +52,13 @@ export function progressRoutes(app: App, surface: Surface): void {
   app.get('/ojs/v1/jobs/:id/progress/stream', async (c) => {
     const id = pathId(c);
     new Query(c, []);
-    await portOf(c).jobs.get(id);
+    const { jobs, events } = portOf(c);
+    await jobs.get(id);
     const types: EventType[] = ['job.progress', ...(Object.keys(ENDS) as EventType[])];
     const after = c.req.header('Last-Event-ID');
     const reading = { ...(after && { after }), filter: { jobIds: [id], types } };
+    // A stream has answered 200 before it reads, and a browser would come back with the same bad cursor for ever.
+    if (after) await events.read({ ...reading, limit: 1 });
     return streamEvents(c, reading, surface, { text: progressText, isLast: ({ type }) => type in ENDS });
   });
 }

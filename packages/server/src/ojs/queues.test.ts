@@ -16,7 +16,7 @@ const EMPTY = {
 
 test('queues are listed once they have had a job', async () => {
   const { get, enqueued, waybill } = harness();
-  expect((await get('/ojs/v1/queues')).body).toEqual({ queues: [] });
+  expect((await get('/ojs/v1/queues')).body).toMatchObject({ queues: [], pagination: { total: 0, has_more: false } });
   await enqueued({ queue: 'a' });
   await waybill.queues.pause('b');
   expect((await get('/ojs/v1/queues')).body.queues).toEqual([

@@ -12,11 +12,17 @@ import { answer } from '../http/answer.ts';
 import { readBody, readOptionalBody } from '../http/body.ts';
 import type { App, Ctx } from '../http/env.ts';
 import { portOf } from '../http/port.ts';
+import { Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
+import { PAGE_PARAMETERS, pageOf } from './pagination.ts';
 
 /** Queues as wholes: what is in them, whether they give out jobs, and how many. */
 export function queueRoutes(app: App, { maxBodyBytes, clock }: Surface): void {
-  app.get('/ojs/v1/queues', async (c) => answer(c, { queues: (await portOf(c).queues.list()).map(queueToWire) }));
+  app.get('/ojs/v1/queues', async (c) => {
+    const query = new Query(c, PAGE_PARAMETERS);
+    const { items, pagination } = pageOf(query, await portOf(c).queues.list());
+    return answer(c, { queues: items.map(queueToWire), pagination });
+  });
 
   app.get('/ojs/v1/queues/:name', async (c) => {
     const { isUnused, ...stats } = await statsOf(portOf(c).queues, nameIn(c));

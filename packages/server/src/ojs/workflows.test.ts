@@ -33,7 +33,8 @@ const idle = async ({ post }: Harness) =>
 test('a chain runs step by step and hands results on', async () => {
   const server = harness();
   const steps = [job('a.one'), job('a.two')];
-  const { id, ...workflow } = await created(server, { type: 'chain', name: 'pair', steps });
+  const { id, steps: shown, ...workflow } = await created(server, { type: 'chain', name: 'pair', steps });
+  expect(shown).toHaveLength(2);
   expect(workflow).toEqual({
     type: 'chain',
     name: 'pair',

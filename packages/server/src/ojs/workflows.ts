@@ -1,13 +1,22 @@
-import { workflowNodeToWire, workflowToWire } from '@waybill/client';
-import { type Fields, invalidField, type Json, WORKFLOW_STATES } from '@waybill/core';
+import { type WireWorkflowWithSteps, workflowNodeToWire, workflowToWire, workflowWithSteps } from '@waybill/client';
+import {
+  type Fields,
+  invalidField,
+  type Json,
+  WaybillError,
+  WORKFLOW_STATES,
+  type WorkflowInfo,
+  type WorkflowNode,
+  type Workflows,
+} from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody, readObject, readOptionalBody } from '../http/body.ts';
 import type { App, Ctx } from '../http/env.ts';
 import { pathId } from '../http/path-id.ts';
 import { portOf } from '../http/port.ts';
-import { Query } from '../http/query.ts';
+import { MAX_LIMIT, Query } from '../http/query.ts';
 import type { Surface } from '../surface.ts';
-import { pagination } from './pagination.ts';
+import { PAGE_PARAMETERS, pageAsked, pageBehind, pagination } from './pagination.ts';
 
 const DEFAULT_LIMIT = 50;
 const MAX_ADDED = 10_000;
@@ -18,27 +27,38 @@ const idIn = (c: Ctx): string => pathId(c, 'workflow');
 export function workflowRoutes(app: App, { maxBodyBytes }: Surface): void {
   app.post('/ojs/v1/workflows', async (c) => {
     // The engine checks the graph and every job in it.
+    const tellsSteps = wantsSteps(c);
     const { workflows } = portOf(c);
-    const workflow = workflowToWire(await workflows.create(await readObject(c, maxBodyBytes)));
-    c.header('Location', `/ojs/v1/workflows/${workflow.id}`);
-    return answer(c, { workflow }, 201);
+    const made = await workflows.create(await readObject(c, maxBodyBytes));
+    c.header('Location', `/ojs/v1/workflows/${made.id}`);
+    const workflow = tellsSteps ? await ifAllowed(withSteps(workflows, made)) : undefined;
+    return answer(c, { workflow: workflow ?? workflowToWire(made) }, 201);
   });
 
   app.get('/ojs/v1/workflows', async (c) => {
-    const query = new Query(c, ['state', 'limit', 'cursor']);
+    const query = new Query(c, ['state', ...PAGE_PARAMETERS]);
     const states = query.listOf('state', WORKFLOW_STATES);
-    const page = query.page(DEFAULT_LIMIT);
-    const { items, cursor } = await portOf(c).workflows.list({ ...page, ...(states && { states }) });
-    return answer(c, { workflows: items.map(workflowToWire), pagination: pagination(page.limit, cursor) });
+    const asked = pageAsked(query, DEFAULT_LIMIT);
+    const { workflows } = portOf(c);
+    const { items, cursor } = await pageBehind((page) => workflows.list({ ...page, ...(states && { states }) }), asked);
+    const { limit, offset } = asked;
+    return answer(c, { workflows: items.map(workflowToWire), pagination: pagination(limit, cursor, { offset }) });
   });
 
-  app.get('/ojs/v1/workflows/:id', async (c) =>
-    answer(c, { workflow: workflowToWire(await portOf(c).workflows.get(idIn(c))) }),
-  );
+  app.get('/ojs/v1/workflows/:id', async (c) => {
+    const id = idIn(c);
+    const tellsSteps = wantsSteps(c);
+    const { workflows } = portOf(c);
+    const found = await workflows.get(id);
+    return answer(c, { workflow: tellsSteps ? await withSteps(workflows, found) : workflowToWire(found) });
+  });
 
-  app.delete('/ojs/v1/workflows/:id', async (c) =>
-    answer(c, { workflow: workflowToWire(await portOf(c).workflows.cancel(idIn(c))) }),
-  );
+  app.delete('/ojs/v1/workflows/:id', async (c) => {
+    const workflow = await portOf(c).workflows.cancel(idIn(c));
+    const wire = workflowToWire(workflow);
+    const counts = { steps_cancelled: workflow.cancelled, steps_already_completed: workflow.completed };
+    return answer(c, { workflow: { ...wire, cancelled_at: wire.completed_at, ...counts } });
+  });
 
   app.get('/ojs/v1/workflows/:id/jobs', async (c) => {
     const id = idIn(c);
@@ -58,6 +78,31 @@ export function workflowRoutes(app: App, { maxBodyBytes }: Surface): void {
     await readOptionalBody(c, maxBodyBytes);
     return answer(c, { workflow: workflowToWire(await portOf(c).workflows.resume(id)) });
   });
+}
+
+/** A workflow has up to ten thousand steps, and not everybody wants them. */
+const wantsSteps = (c: Ctx): boolean => new Query(c, ['steps']).oneOf('steps', ['true', 'false']) !== 'false';
+
+async function withSteps(workflows: Workflows, workflow: WorkflowInfo): Promise<WireWorkflowWithSteps> {
+  const nodes: WorkflowNode[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await workflows.nodes(workflow.id, { limit: MAX_LIMIT, ...(cursor !== undefined && { cursor }) });
+    nodes.push(...page.items);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  // They come newest first.
+  return workflowWithSteps(workflow, nodes.reverse());
+}
+
+/** Whoever may make a workflow need not have the right to read its jobs. */
+async function ifAllowed<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof WaybillError && error.code === 'forbidden') return undefined;
+    throw error;
+  }
 }
 
 function nodesOf(body: Fields): Json[] {

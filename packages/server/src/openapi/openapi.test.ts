@@ -63,7 +63,7 @@ test('the closed sets are those of the engine', () => {
   expect(enumOf('EventType')).toEqual([...EVENT_TYPES, ...RECORD_KINDS.flatMap(({ events }) => events)]);
   expect(enumOf('Directive')).toEqual([...WORKER_DIRECTIVES]);
   const setAt = (ref: string) => resolve<{ enum: string[] }>(ref).enum;
-  expect(setAt('workflows.json#/schemas/State')).toEqual([...WORKFLOW_STATES]);
+  expect(setAt('workflows.json#/schemas/WorkflowState')).toEqual([...WORKFLOW_STATES]);
   expect(setAt('cron.json#/schemas/Overlap')).toEqual([...OVERLAP_POLICIES]);
   expect(setAt('cron.json#/schemas/Misfire')).toEqual([...MISFIRE_POLICIES]);
   expect(resolve<{ enum: string[] }>('schemas.json#/Error/properties/error/properties/code').enum).toEqual([
