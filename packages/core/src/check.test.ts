@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkJson, MAX_JSON_DEPTH } from './check.ts';
+import { checkJson, Fields, MAX_JSON_DEPTH } from './check.ts';
 
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 
@@ -17,4 +17,10 @@ test('a prototype key is refused however it is written and wherever it stands', 
 test('a number that does not fit is refused, since it would be stored as null', () => {
   expect(() => checkJson(JSON.parse('[1e999]'))).toThrow('too large');
   expect(() => checkJson(JSON.parse('[1e308, -0, 5e-324]'))).not.toThrow();
+});
+
+test('C9: characters are counted as JSON Schema counts them, so that a pair of surrogates is one', () => {
+  const read = (text: string) => new Fields({ name: text }).string('name', { max: 3 });
+  expect(read('🚚🚚🚚')).toBe('🚚🚚🚚');
+  for (const text of ['🚚🚚🚚🚚', '🚚🚚🚚a', 'abcd', 'abcdefgh']) expect(() => read(text)).toThrow('at most 3');
 });

@@ -67,6 +67,10 @@ export function checkNames(owner: string, given: unknown, known: readonly string
   throw new WaybillError('invalid_request', message, { details: { field: unknown.slice(0, 100) } });
 }
 
+/** Counts characters as JSON Schema does, which is how the interface is described: a pair of surrogates is one. */
+const isLonger = (text: string, max: number): boolean =>
+  text.length > max && (text.length > 2 * max || [...text].length > max);
+
 /** Reads typed fields out of unknown JSON; every refusal names the field as the caller wrote it. */
 export class Fields {
   readonly #object: JsonObject;
@@ -107,7 +111,7 @@ export class Fields {
     const value = this.#at(key);
     if (value === undefined) return undefined;
     if (typeof value !== 'string') throw wrongType(this.name(key), 'a string', value);
-    if (value.length > max) throw invalidField(this.name(key), `must have at most ${max} characters.`, { max });
+    if (isLonger(value, max)) throw invalidField(this.name(key), `must have at most ${max} characters.`, { max });
     return value;
   }
 

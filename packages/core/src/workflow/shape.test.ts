@@ -130,3 +130,16 @@ describe('refuses', () => {
     );
   });
 });
+
+test('C4: an option of the workflow does not join one of the job that means the same', () => {
+  const job = { type: 'a.b', args: [] };
+  const steps = [
+    { ...job, options: { delay_until: '+PT1S' } },
+    { ...job, timeout_ms: 5 },
+  ];
+  const { nodes } = checkWorkflow({ type: 'chain', steps, options: { scheduled_at: '+PT9S', timeout: 9 } });
+  expect(nodes.map(({ request }) => request.options)).toEqual([
+    { delay_until: '+PT1S', timeout: 9 },
+    { scheduled_at: '+PT9S' },
+  ]);
+});

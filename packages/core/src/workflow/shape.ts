@@ -60,14 +60,21 @@ const isGraph = (fields: Fields): boolean =>
   fields.has('nodes') ||
   (fields.array('steps', { max: MAX_NODES }) ?? []).some((step) => isObject(step) && 'id' in step);
 
+/** Options that mean the same: a job that has one of them has no use for the other. */
+const SAME: Readonly<Record<string, string>> = {
+  ...{ scheduled_at: 'delay_until', delay_until: 'scheduled_at', timeout: 'timeout_ms', timeout_ms: 'timeout' },
+  ...{ visibility_timeout: 'visibility_timeout_ms', visibility_timeout_ms: 'visibility_timeout' },
+};
+
 /** Options of the workflow hold for every job that has no such option of its own. */
 function withDefaults(nodes: NodeShape[], defaults: JsonObject | undefined): NodeShape[] {
   if (defaults === undefined) return nodes;
   return nodes.map((node) => {
     const { options: given } = node.request;
     if (given !== undefined && !isObject(given)) return node;
-    const own = Object.entries(defaults).filter(([name]) => !(name in node.request));
-    const options = { ...Object.fromEntries(own), ...given };
+    const has = (name: string) => name in node.request || (given !== undefined && name in given);
+    const missing = Object.entries(defaults).filter(([name]) => !has(name) && !has(SAME[name] ?? name));
+    const options = { ...Object.fromEntries(missing), ...given };
     return { ...node, request: { ...node.request, options } };
   });
 }

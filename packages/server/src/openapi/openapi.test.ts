@@ -30,7 +30,7 @@ test('operation ids are unique, and every operation says what a refusal looks li
 test('the tenant is described once, and every path takes it but those that anybody may ask', () => {
   const TENANT = { $ref: 'parts.json#/parameters/Tenant' };
   const without = [...pathItems()].filter(
-    ([, { parameters = [] }]) => !parameters.some((one) => one.$ref === TENANT.$ref),
+    ([, { parameters = [] }]) => !parameters.some((one) => '$ref' in one && one.$ref === TENANT.$ref),
   );
   expect(without.map(([path]) => path)).toEqual([
     '/ojs/manifest',
@@ -55,6 +55,15 @@ test('every reference leads somewhere', () => {
   };
   walk(openapi);
   expect(seen.size).toBeGreaterThan(50);
+});
+
+test('C9: no two schemas have one name, since generated clients put them into one folder', () => {
+  const files = ['schemas.json', 'requests.json', 'values.json'].map((file) => resolve<object>(`${file}#/`));
+  const others = ['cron', 'incidents', 'progress', 'queues', 'workflows'].map((file) =>
+    resolve<object>(`${file}.json#/schemas`),
+  );
+  const names = [...files, ...others].flatMap((schemas) => Object.keys(schemas));
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
 test('the closed sets are those of the engine', () => {

@@ -31,6 +31,8 @@ export const BAD_FIELDS: BadFields[] = [
     bad: {
       type: [undefined, null, 1, '', 'Upper.Case', '1a', 'a b', 'a@b!', long(256)],
       args: [undefined, null, {}, 'a', 1, true],
+      specversion: ['2.0', '1', 1],
+      timeout: [-1, 1.5, '1', 1e15],
       id: [1, '', 'x', {}, UUID_V4, ID.toUpperCase()],
       meta: ['x', [], 1],
       options: ['x', [], 1],
@@ -55,6 +57,15 @@ export const BAD_FIELDS: BadFields[] = [
           { keys: ['args'], args_keys: ['no'] },
         ],
         ...[{ states: [] }, { states: ['odd'] }, { period: 'PT0S' }, { period: 'P36500D' }, { on_conflict: 'explode' }],
+        ...[
+          { key: 'a' },
+          { key: [1] },
+          { key: ['a'], keys: ['args'] },
+          { period_ms: 0 },
+          { period_ms: '1' },
+          { kyes: ['args'] },
+        ],
+        ...[{ period: 'PT1S', period_ms: 2_000 }],
       ],
       'options.rate_limit': [
         ...[
@@ -70,6 +81,8 @@ export const BAD_FIELDS: BadFields[] = [
         ...[
           { max_per_second: 1, max_per_minute: 1, rate: 1 },
           { concurrency: 1, on_limit: 'explode' },
+          { concurrency: 1, rates: 5 },
+          { rate: { limit: 1, period: 'PT1S', burst: 2 } },
         ],
       ],
     },
@@ -180,7 +193,20 @@ export const BAD_FIELDS: BadFields[] = [
     good: { worker_id: 'w' },
     bad: {
       worker_id: [undefined, null, ...WORKER_ID],
-      active_jobs: [ID, {}, [1], [null], ['x'], [{}], [{ id: 'x' }], [{ id: ID, lease_token: 1 }], many(1_001, ID)],
+      active_jobs: [
+        ID,
+        -1,
+        1.5,
+        {},
+        [1],
+        [null],
+        ['x'],
+        [{}],
+        [{ id: 'x' }],
+        [{ id: ID, lease_token: 1 }],
+        many(1_001, ID),
+      ],
+      active_job_ids: [ID, 1, {}, [1], ['x'], [{ id: ID }], many(1_001, ID)],
       visibility_timeout_ms: LENGTH_MS,
     },
   },
@@ -287,8 +313,11 @@ export const BAD_SCHEDULE_FIELDS: Record<string, unknown[]> = {
 
 export const BAD_RETRY_FIELDS: Record<string, unknown[]> = {
   'options.retry': ['x', [], 1],
+  'options.retry.max_tries': [3],
+  'options.retry.initial_interval_ms': [0, -1, 1.5, '1', 1e15],
+  'options.retry.max_interval_ms': [0, -1, 1.5],
   'options.retry.max_attempts': [-1, 1.5, '3', 1e9],
-  'options.retry.initial_interval': [1, '1s', '-PT1S', 'PT'],
+  'options.retry.initial_interval': [1, '1s', '-PT1S', 'PT', 'PT0S'],
   'options.retry.backoff_coefficient': [0.5, -1, '2', 1e9],
   'options.retry.backoff_strategy': ['magic', 1],
   'options.retry.max_interval': ['P1Y', 5],

@@ -1,28 +1,24 @@
 import { readFileSync } from 'node:fs';
+import { problems, type Schema } from './json-schema.ts';
 
-/** As much of JSON Schema as our OpenAPI files use. */
-interface Schema {
-  $ref?: string;
-  type?: string;
-  const?: unknown;
-  enum?: unknown[];
-  pattern?: string;
-  minLength?: number;
-  oneOf?: Schema[];
-  allOf?: Schema[];
-  required?: string[];
-  properties?: Record<string, Schema>;
-  additionalProperties?: boolean | Schema;
-  items?: Schema;
-}
-
-interface Answer {
+export interface Answer {
   $ref?: string;
   content?: Record<string, { schema: Schema }>;
 }
 
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  schema: Schema;
+}
+
+type OrRef<T> = T | { $ref: string };
+
 export interface Operation {
   operationId: string;
+  parameters?: OrRef<Parameter>[];
+  requestBody?: OrRef<Answer>;
   responses: Record<string, Answer>;
 }
 
@@ -36,7 +32,7 @@ function load(file: string): unknown {
   return loaded;
 }
 
-type PathItem = Record<string, Operation> & { parameters?: { $ref?: string }[] };
+type PathItem = Record<string, Operation> & { parameters?: OrRef<Parameter>[] };
 
 export const openapi = load('openapi.json') as { paths: Record<string, PathItem | { $ref: string }> };
 
@@ -45,6 +41,7 @@ export function resolve<T>(ref: string): T {
   const [file, path] = ref.split('#/') as [string, string];
   const found = path
     .split('/')
+    .filter((key) => key !== '')
     .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], load(file));
   if (found === undefined) throw new Error(`Nothing is at ${ref}.`);
   return found as T;
@@ -89,44 +86,22 @@ export function problemsOf(operation: Operation, status: number, mediaType: stri
   const schema = content?.[mediaType]?.schema;
   return schema === undefined
     ? [`${operation.operationId} does not answer ${mediaType}`]
-    : problems(schema, body, 'body');
+    : problems(schema, body, 'body', resolve);
 }
 
-function problems(schema: Schema, value: unknown, at: string): string[] {
-  if (schema.$ref !== undefined) return problems(resolve(schema.$ref), value, at);
-  if (schema.oneOf) {
-    const fits = schema.oneOf.filter((option) => problems(option, value, at).length === 0).length;
-    return fits === 1 ? [] : [`${at} fits ${fits} of oneOf`];
-  }
-  if (schema.allOf) return schema.allOf.flatMap((part) => problems(part, value, at));
-  if ('const' in schema && value !== schema.const) return [`${at} is not ${String(schema.const)}`];
-  if (schema.enum && !schema.enum.includes(value)) return [`${at} is ${String(value)}, not one of the enum`];
-  if (schema.type !== undefined && typeOf(value, schema.type) !== schema.type) return [`${at} is no ${schema.type}`];
-  if (typeof value === 'string') return textProblems(schema, value, at);
-  if (Array.isArray(value))
-    return value.flatMap((item, index) => problems(schema.items ?? {}, item, `${at}[${index}]`));
-  return typeof value === 'object' && value !== null
-    ? objectProblems(schema, value as Record<string, unknown>, at)
-    : [];
+const MEDIA_TYPE = 'application/openjobspec+json';
+
+/** What the file says of the body of an operation's request; undefined when it takes none. */
+export function bodyOf({ requestBody }: Operation): Schema | undefined {
+  if (requestBody === undefined) return undefined;
+  const { content } = '$ref' in requestBody ? resolve<Answer>(requestBody.$ref!) : requestBody;
+  return content?.[MEDIA_TYPE]?.schema;
 }
 
-function textProblems({ pattern, minLength = 0 }: Schema, value: string, at: string): string[] {
-  if (value.length < minLength) return [`${at} is too short`];
-  return pattern !== undefined && !new RegExp(pattern).test(value) ? [`${at} does not match ${pattern}`] : [];
-}
-
-function objectProblems(schema: Schema, value: Record<string, unknown>, at: string): string[] {
-  const missing = (schema.required ?? []).filter((name) => !(name in value)).map((name) => `${at}.${name} is missing`);
-  const wrong = Object.entries(value).flatMap(([name, item]) => {
-    const known = schema.properties?.[name] ?? schema.additionalProperties ?? {};
-    if (known === false) return [`${at}.${name} is not known`];
-    return known === true ? [] : problems(known, item, `${at}.${name}`);
-  });
-  return [...missing, ...wrong];
-}
-
-function typeOf(value: unknown, wanted: string): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return wanted === 'integer' && Number.isInteger(value) ? 'integer' : typeof value;
+/** `POST /ojs/v1/jobs` -> its parameters, those of its path included. */
+export function parametersOf(key: string): Parameter[] {
+  const [method, path] = key.split(' ') as [string, string];
+  const item = pathItems().get(path)!;
+  const all = [...(item.parameters ?? []), ...(item[method.toLowerCase()]!.parameters ?? [])];
+  return all.map((one) => ('$ref' in one ? resolve<Parameter>(one.$ref) : one));
 }
