@@ -47,6 +47,7 @@ test('takes every option of a job', async () => {
         },
         "run": 0,
         "scheduled_at": "2030-01-01T00:05:00.000Z",
+        "specversion": "1.0",
         "state": "scheduled",
         "type": "a.b",
       },

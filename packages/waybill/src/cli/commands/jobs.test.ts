@@ -56,6 +56,7 @@ test('list --json: the words of the HTTP interface', async () => {
           "priority": 0,
           "queue": "email",
           "run": 0,
+          "specversion": "1.0",
           "state": "available",
           "type": "email.send",
         },
@@ -89,7 +90,7 @@ test('show: facts, errors and timeline', async () => {
     TIME                      AFTER  EVENT      RUN  DATA
     2030-01-01T00:01:30.000Z         enqueued
     2030-01-01T00:01:30.000Z         started      1  {"worker_id":"worker-1"}
-    2030-01-01T00:01:30.000Z         failed       1  {"error":{"code":"disk_full","message":"It was disk_full."}}
+    2030-01-01T00:01:30.000Z         failed       1  {"error":{"code":"disk_full","message":"It was disk_full.","retryable":true}}
     2030-01-01T00:01:30.000Z         discarded    1  {"total_attempts":1,"dead_letter":true,"last_error":{"code":"disk_full","message":"It was disk_full."}}
     "
   `);
