@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { whileBusy } from './busy.ts';
 import { failureOf, isBusy } from './failures.ts';
+import { FileCheck } from './file-check.ts';
 import type { Answer, Call, FromThread, ThreadOptions } from './protocol.ts';
 import type { Session } from './session.ts';
 import { VERBS, writes } from './verbs.ts';
@@ -15,6 +16,7 @@ const MOST_CALLS = 16;
 export class CallLoop {
   readonly #session: Session;
   readonly #options: ThreadOptions;
+  readonly #file: FileCheck;
   readonly #post: (message: FromThread) => void;
   readonly #waiting: Call[] = [];
   #running: Promise<void> | null = null;
@@ -22,6 +24,7 @@ export class CallLoop {
   constructor(session: Session, options: ThreadOptions, post: (message: FromThread) => void) {
     this.#session = session;
     this.#options = options;
+    this.#file = new FileCheck(options.path);
     this.#post = post;
   }
 
@@ -63,6 +66,7 @@ export class CallLoop {
 
   #transact(calls: readonly Call[]): FromThread {
     const session = this.#session;
+    this.#file.assertThere();
     session.begin(calls.some(({ verb }) => writes(verb)) ? 'immediate' : 'deferred');
     try {
       const answers = calls.length === 1 ? [this.#perform(calls[0]!)] : calls.map((call) => this.#performApart(call));

@@ -1,4 +1,5 @@
 import {
+  type Clock,
   type CronRecord,
   checkNames,
   type EnqueueContext,
@@ -104,10 +105,11 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   return connectionTo(isRemote(url) ? checkedServer(port, url, options) : port, options);
 }
 
-export function connectionTo(port: Waybill, options: ConnectOptions = {}): Connection {
+/** `waitClock`: by which `wait` counts, where that is another one. */
+export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitClock?: Clock): Connection {
   const { logger = stderrLogger, clock = systemClock, blobs, tenant, defaults } = options;
   const workers = new Set<Worker>();
-  const waits = new Waits(port, clock, tenant);
+  const waits = new Waits(port, waitClock ?? clock, tenant);
   const [crons, workflows] = [checkedCalls(port, 'crons'), checkedCalls(port, 'workflows')];
   const connection: Connection = {
     jobs: checkedCalls(port, 'jobs'),

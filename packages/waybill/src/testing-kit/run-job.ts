@@ -1,4 +1,12 @@
-import { type Lease, type Logger, type Outcome, UNKNOWN_TYPE, type Waybill, WaybillError } from '@waybill/core';
+import {
+  type Lease,
+  type Logger,
+  type Outcome,
+  systemClock,
+  UNKNOWN_TYPE,
+  type Waybill,
+  WaybillError,
+} from '@waybill/core';
 import {
   type AnyTask,
   type Ended,
@@ -16,6 +24,8 @@ export interface RunParts {
   tasks: ReadonlyMap<string, AnyTask>;
   middleware: readonly Middleware[];
   logger: Logger;
+  /** Real time that a handler may take before its timeout comes. */
+  handlerMs: number;
 }
 
 const MAX_RESULT_BYTES = 1_048_576;
@@ -23,7 +33,19 @@ const MAX_RESULT_BYTES = 1_048_576;
 const runner = inProcessRunner({ concurrency: 1 });
 
 /** One claimed job through the same pipeline as in a worker, on the test's own time. */
-export function runJob(lease: Lease, { port, clock, tasks, middleware, logger }: RunParts): Promise<Ended> {
+export async function runJob(lease: Lease, parts: RunParts): Promise<Ended> {
+  const over = new AbortController();
+  const run = runOnce(lease, parts).finally(() => over.abort());
+  const timeoutMs = lease.job.timeoutMs ?? parts.tasks.get(lease.job.type)?.policy.timeout;
+  // A handler that waits for ever would hold up the test for ever: its timeout is in time that stands still.
+  if (timeoutMs !== undefined)
+    void systemClock.sleep(parts.handlerMs, over.signal).then(() => {
+      if (!over.signal.aborted) void parts.clock.advance(timeoutMs);
+    });
+  return run;
+}
+
+function runOnce(lease: Lease, { port, clock, tasks, middleware, logger }: RunParts): Promise<Ended> {
   const control = new RunControl(clock.monotonic());
   const facts = { workerId: 'test', maxResultBytes: MAX_RESULT_BYTES };
   const parts = { jobs: port.jobs, clock, logger, runner, middleware, ...facts };

@@ -134,6 +134,34 @@ describe('testWaybill', () => {
     expect(await drained).toMatchObject([{ job: { id, state: 'retryable' }, outcome: { error: { code: 'timeout' } } }]);
   });
 
+  it('A22: a handler that never ends is timed out although nobody lets time pass', async () => {
+    const stuck = task('stuck.one', {
+      timeout: HOUR,
+      retry: { max_attempts: 1 },
+      run: (_, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    });
+    const kit = await kitWith([stuck], { handlerMs: 20 });
+    const { id } = await kit.enqueue(stuck);
+    expect(await kit.drain()).toMatchObject([
+      { job: { id, state: 'discarded' }, outcome: { error: { code: 'timeout' } } },
+    ]);
+    expect(kit.now().getTime()).toBeGreaterThanOrEqual(Date.UTC(2030, 0, 1) + HOUR);
+    const inline = kit.runInline(stuck, undefined);
+    await expect(inline).rejects.toMatchObject({
+      details: { outcome: { kind: 'failed', error: { code: 'timeout' } } },
+    });
+  });
+
+  it('A22: wait gives up after its timeout although nobody lets time pass', async () => {
+    const kit = await kitWith([greet]);
+    const job = await kit.enqueue(greet, { name: 'ada' });
+    await expect(kit.waybill.wait(job, { timeoutMs: 20 })).rejects.toMatchObject({ code: 'timeout' });
+    const waiting = kit.waybill.wait(job, { timeoutMs: HOUR });
+    await kit.drain();
+    expect(await waiting).toMatchObject({ greeting: 'hello ada' });
+  });
+
   it('says when there is no end', async () => {
     const endless = task('endless.one', { run: (_, context) => context.snooze(0) });
     const kit = await kitWith([endless], { maxRuns: 20 });

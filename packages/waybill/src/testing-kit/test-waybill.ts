@@ -11,7 +11,7 @@ import {
 import { openStore } from '../connect/open-store.ts';
 import { type Connection, connectionTo } from '../sdk/connect.ts';
 import { runJob } from './run-job.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { orRealTime, VirtualClock } from './virtual-clock.ts';
 
 export interface TestWaybillOptions {
   tasks: readonly AnyTask[];
@@ -20,6 +20,11 @@ export interface TestWaybillOptions {
   middleware?: readonly Middleware[];
   /** More runs in one `drain` are taken for an endless loop. @defaultValue 10_000 */
   maxRuns?: number;
+  /**
+   * Milliseconds of real time that a handler may take. After that `drain` and `runInline` let virtual time pass to the
+   * timeout of its task, where it has one, as nobody else moves the clock meanwhile. @defaultValue 1_000
+   */
+  handlerMs?: number;
   /** @defaultValue silent */
   logger?: Logger;
 }
@@ -64,14 +69,14 @@ const PAGE = 200;
 const INLINE = 'inline-run-';
 
 export async function testWaybill(options: TestWaybillOptions): Promise<TestWaybill> {
-  const { tasks, middleware = [], maxRuns = 10_000, logger = silentLogger } = options;
+  const { tasks, middleware = [], maxRuns = 10_000, handlerMs = 1_000, logger = silentLogger } = options;
   const clock = new VirtualClock(options.now?.getTime() ?? EPOCH);
   const store = await openStore('sqlite::memory:', { clock, logger });
   const settings = { sweepEveryMs: NEVER_MS, retention: { everyMs: NEVER_MS } };
   const port = clock.forEngine(() => engine({ store, ...settings, logger }));
-  const waybill = connectionTo(port, { clock, logger });
+  const waybill = connectionTo(port, { clock, logger }, orRealTime(clock));
   const byName = new Map(tasks.map((task) => [task.name, task]));
-  const parts = { port, clock, tasks: byName, middleware, logger };
+  const parts = { port, clock, tasks: byName, middleware, logger, handlerMs };
   let inlineRuns = 0;
   await clock.atRest();
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Clock } from '@waybill/core';
+import { type Clock, systemClock } from '@waybill/core';
 
 interface Sleeper {
   wakeAt: number;
@@ -8,6 +8,21 @@ interface Sleeper {
 
 /** The engine's upkeep has two loops: one for due rows, one for what is too old. */
 const ENGINE_LOOPS = 2;
+
+/**
+ * Virtual time, in which a sleep also ends when as much real time has passed: for those who wait beside a test that does not
+ * move its clock.
+ */
+export const orRealTime = (clock: Clock): Clock => ({
+  now: () => clock.now(),
+  monotonic: () => clock.monotonic(),
+  sleep: async (ms, signal) => {
+    const over = new AbortController();
+    const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+    await Promise.race([clock.sleep(ms, either), systemClock.sleep(ms, either)]);
+    over.abort();
+  },
+});
 
 /** A clock that stands still until a test moves it, and knows when the engine has done all that was due. */
 export class VirtualClock implements Clock {

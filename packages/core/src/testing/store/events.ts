@@ -128,7 +128,7 @@ export function testEvents(open: OpenBench): void {
       expect(await missed(page.cursor)).toBe(false);
     });
 
-    it('a place that this log has never reached belongs to another one: the reader is told, and begins anew', async () => {
+    it('A22: a place that this log has never reached belongs to another one: the reader is told, and begins anew', async () => {
       const [one, other] = [await open(), await open()];
       await makeHistory(other);
       await makeHistory(other);
