@@ -44,7 +44,7 @@ export class ServerClock {
     const hint =
       apart > REFUSED_MS
         ? 'AWS refuses what is signed with a clock five minutes off. Let NTP set it.'
-        : 'Schedules and leases follow the clocks of the machines that share a table. Let NTP set it.';
+        : 'The store goes by the time of DynamoDB, but ids and logs go by this clock. Let NTP set it.';
     return { name, status: apart > REFUSED_MS ? 'fail' : 'warn', message, hint };
   }
 }

@@ -17,15 +17,19 @@ const CONTENDED = new Set(['TransactionConflictException', 'TransactionInProgres
 /** The request may have taken effect or not. */
 const UNCERTAIN = new Set(['InternalServerError', 'ServiceUnavailable', 'AbortError']);
 
+/** With a clock that is far off the SDK notes its correction on every refusal, so the name must tell too. */
+const MISDATED = new Set(['InvalidSignatureException', 'SignatureDoesNotMatch', 'RequestExpired', 'RequestTimeTooSkewed']);
+
 const REASONS_TO_WAIT = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
 interface Failure {
   name?: string;
-  $metadata?: { httpStatusCode?: number };
+  $metadata?: { httpStatusCode?: number; clockSkewCorrected?: boolean };
   CancellationReasons?: { Code?: string }[];
 }
 
-export type FailureKind = 'throttled' | 'contended' | 'uncertain' | 'final';
+/** `misdated`: signed with a time that AWS does not take; the SDK knows AWS's time from the refusal, and signs by it. */
+export type FailureKind = 'throttled' | 'contended' | 'uncertain' | 'misdated' | 'final';
 
 export function kindOf(reason: unknown): FailureKind {
   const { name = '', $metadata, CancellationReasons } = reason as Failure;
@@ -38,6 +42,7 @@ export function kindOf(reason: unknown): FailureKind {
     if (codes.some((one) => one.startsWith('Thrott') || one.startsWith('Provisioned'))) return 'throttled';
     return codes.some((one) => REASONS_TO_WAIT.has(one)) ? 'contended' : 'final';
   }
+  if (MISDATED.has(name) && $metadata?.clockSkewCorrected) return 'misdated';
   if (isSilence(reason) || UNCERTAIN.has(name) || ($metadata?.httpStatusCode ?? 0) >= 500) return 'uncertain';
   return 'final';
 }
@@ -77,6 +82,10 @@ export async function withPatience<T>(
 
 function exhausted(kind: FailureKind, cause: unknown): WaybillError {
   if (kind === 'uncertain') return noAnswer('DynamoDB', cause);
+  if (kind === 'misdated') {
+    const hint = 'Let NTP set the clock of this machine.';
+    return new WaybillError('unavailable', 'DynamoDB refuses the time that requests are signed with.', { cause, hint });
+  }
   return new WaybillError('resource_exhausted', 'DynamoDB refused the request again and again: it is overloaded.', {
     cause,
     hint: 'Spread the load over more shards, or raise the capacity of the table and its indexes.',

@@ -29,7 +29,7 @@ export interface DynamoOptions {
   shards?: DynamoShards;
   /** Items in one transaction at most; larger groups are staged. DynamoDB's own bound is 100. @defaultValue 100 */
   largestTransaction?: number;
-  /** @defaultValue systemClock */
+  /** In place of DynamoDB's own time, which the store goes by otherwise: for tests. @defaultValue DynamoDB's time */
   clock?: Clock;
   /** @defaultValue stderrLogger */
   logger?: Logger;

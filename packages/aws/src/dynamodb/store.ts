@@ -38,6 +38,7 @@ import {
   type WorkflowStore,
 } from '@waybill/core';
 import type { Pulse } from '../pulse.ts';
+import { ServiceClock } from '../service-clock.ts';
 import { apply } from './apply.ts';
 import type { Base } from './base.ts';
 import { claim } from './claim.ts';
@@ -87,7 +88,20 @@ export async function dynamoStore(options: DynamoOptions): Promise<DynamoStore> 
   checkNodeVersion();
   const settings = settingsOf(options);
   const { sdk, client, close } = await openClient(options);
-  await ensureTable(sdk, client, settings);
+  const serviceClock = options.clock ? null : new ServiceClock();
+  const unwatch = serviceClock?.watch(client);
+  const release = () => {
+    unwatch?.();
+    close();
+  };
+  if (serviceClock) settings.clock = serviceClock;
+  try {
+    // The clock has its first answer from here, before anything goes by it.
+    await ensureTable(sdk, client, settings);
+  } catch (error) {
+    release();
+    throw error;
+  }
   const db = new Database(sdk, client, settings);
   const log = new LogWriter(db, settings);
   const queues = new QueueBook(db, settings);
@@ -96,7 +110,7 @@ export async function dynamoStore(options: DynamoOptions): Promise<DynamoStore> 
     ...{ db, settings, log, orphans, queues, locks: new Locks(), wakes: new Wakes() },
     finishBatch: (batch) => finishBatch(base, batch),
   };
-  return new DynamoStore(base, close);
+  return new DynamoStore(base, release);
 }
 
 export class DynamoStore implements Store {

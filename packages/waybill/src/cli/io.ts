@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { systemClock } from '@waybill/core';
 
 export interface Output {
   write(text: string): unknown;
@@ -36,7 +37,7 @@ export function processIo(): Io {
     stdout: process.stdout,
     stderr: process.stderr,
     isTty: process.stdout.isTTY === true,
-    now: () => Date.now(),
+    now: systemClock.now,
     env: process.env,
     ...(process.stdin.isTTY && process.stderr.isTTY && { person }),
     interrupted: () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Clock, type Logger, type Waybill, WaybillError } from '@waybill/core';
+import { type Clock, type Logger, systemClock, type Waybill, WaybillError } from '@waybill/core';
 import { fileOf, parseAddress } from '../connect/parse-address.ts';
 import { shownAddress } from '../connect/shown-address.ts';
 import { open } from '../sdk/open.ts';
@@ -23,7 +23,9 @@ export async function openWaybill(
   { clock, tenant, create, maintenance, transport, blobs, logger }: Opening,
 ): Promise<Waybill> {
   const parsed = parseAddress(address);
-  const common = { clock, ...(tenant !== undefined && { tenant }), ...(logger !== undefined && { logger }) };
+  // The clock of this machine is nobody's order: a database with a time of its own is gone by that.
+  const ordered = clock.now === systemClock.now ? {} : { clock };
+  const common = { ...ordered, ...(tenant !== undefined && { tenant }), ...(logger !== undefined && { logger }) };
   // The environment may name a transport and blobs for the servers of this machine; a remote server has its own.
   if (parsed.kind === 'remote') return open(address, common);
   const file = fileOf(parsed);

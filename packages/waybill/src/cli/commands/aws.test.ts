@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Cloud, startCloud } from '@waybill/aws/cloud';
 import { silentLogger } from '@waybill/core';
@@ -9,6 +11,8 @@ import { Terminal } from '../testing/terminal.ts';
 
 /** Skipped only where Java is missing, and that nobody accepts in CI. */
 const canRun = spawnSync('java', ['-version']).status === 0 || process.env['CI'] === 'true';
+
+const BIN = fileURLToPath(new URL('../../../bin/waybill.js', import.meta.url));
 
 /** What differs from run to run. */
 const anywhen = (text: string): string =>
@@ -172,4 +176,19 @@ describe.skipIf(!canRun)('the command on the local cloud (skipped: needs Java 17
     expect(await terminal.json('dead', 'replay', ...options)).toEqual({ retried: 1, has_more: false });
     expect(notices()).toBe(0);
   }, 120_000);
+
+  // fault: the clock of the machine is 45 s or a day off
+  it.each([45_000, -86_400_000])(
+    'B6: the command goes by the time of DynamoDB with a clock %i ms off',
+    async (offMs) => {
+      const terminal = terminalOn('skewed');
+      await terminal.run('migrate');
+      const skew = `data:text/javascript,const now = Date.now; Date.now = () => now() + ${offMs};`;
+      const args = ['--import', skew, BIN, 'enqueue', 'mail.send', '--json', '--store', terminal.store];
+      const { stdout } = await promisify(execFile)(process.execPath, args);
+      const { job } = JSON.parse(stdout) as { job: { created_at: string } };
+      expect(Math.abs(Date.parse(job.created_at) - Date.now())).toBeLessThan(30_000);
+    },
+    60_000,
+  );
 });
