@@ -18,7 +18,12 @@ const CONTENDED = new Set(['TransactionConflictException', 'TransactionInProgres
 const UNCERTAIN = new Set(['InternalServerError', 'ServiceUnavailable', 'AbortError']);
 
 /** With a clock that is far off the SDK notes its correction on every refusal, so the name must tell too. */
-const MISDATED = new Set(['InvalidSignatureException', 'SignatureDoesNotMatch', 'RequestExpired', 'RequestTimeTooSkewed']);
+const MISDATED = new Set([
+  'InvalidSignatureException',
+  'SignatureDoesNotMatch',
+  'RequestExpired',
+  'RequestTimeTooSkewed',
+]);
 
 const REASONS_TO_WAIT = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
