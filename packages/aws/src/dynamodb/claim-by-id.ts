@@ -43,7 +43,7 @@ async function answerAll(
     if (answer === null) {
       const queue = rows[index]!['q'] as string;
       byQueue.set(queue, [...(byQueue.get(queue) ?? []), [id, rows[index]!]]);
-    } else if (isExact || answer.status === 'finished' || answer.status === 'claimed') answers.set(id, answer);
+    } else if (isExact || isLasting(answer)) answers.set(id, answer);
     else again.push(id);
   }
   const items = await readGates(base, request.tenant, [...byQueue.keys()]);
@@ -88,6 +88,9 @@ async function takeById(
   return again;
 }
 
+/** What no later read would answer otherwise. */
+const isLasting = ({ status }: ClaimAnswer): boolean => ['finished', 'claimed', 'elsewhere'].includes(status);
+
 const hasExpired = (row: Item, now: number): boolean => 'ex' in row && (row['ex'] as number) <= now;
 
 /** Why a row cannot be claimed, or that it is held by this very claim; null: it can, as far as the row says. */
@@ -100,5 +103,6 @@ async function refusal(base: Base, row: Item | undefined, request: ClaimByIdRequ
     return job ? { status: 'claimed', job } : { status: 'held' };
   }
   if (state !== 'available') return { status: 'not_due' };
+  if (request.queues && !request.queues.includes(row['q'] as string)) return { status: 'elsewhere' };
   return 'lk' in row && !('hs' in row) ? { status: 'parked' } : null;
 }

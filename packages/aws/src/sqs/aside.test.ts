@@ -84,6 +84,19 @@ test('so is one that the engine refuses; repaired, it becomes a job', async () =
   expect(await messages.list({ limit: 10 })).toEqual([]);
 });
 
+// fault: a foreign message has the id of a job in another queue
+test('B9: so is one that names a job of another queue, which is left alone', async () => {
+  const { waybill, messages, claim, put } = await open();
+  await claim();
+  const { job } = await waybill.jobs.enqueue({ type: 'money.pay', args: [], options: { queue: 'payments' } });
+  await put('default', JSON.stringify({ type: 'mail.send', id: job.id }));
+  expect(await claim()).toEqual([]);
+  expect(await messages.list({ queues: ['mails'], limit: 10 })).toMatchObject([
+    { kind: 'foreign', reason: expect.stringContaining(job.id) },
+  ]);
+  expect(await waybill.jobs.get(job.id)).toMatchObject({ state: 'available', run: 0 });
+});
+
 test('notices stay while their jobs are dead, and go when these live again', async () => {
   const { waybill, messages, inQueue, settleAll, enqueue } = await open();
   const id = await enqueue({ max_attempts: 1, on_exhaustion: 'dead_letter' });

@@ -81,19 +81,21 @@ export class HintClaims {
   }
 
   /** Claims what the hints name, and tells the transport which hints are of no more use. */
-  async #claimHinted({ tenant, claim }: ReceiveRequest, received: readonly Delivery[]): Promise<Lease[]> {
+  async #claimHinted({ tenant, queues, claim }: ReceiveRequest, received: readonly Delivery[]): Promise<Lease[]> {
     if (received.length === 0) return [];
     const { store } = this.#parts;
     const deliveries = await this.#adoptAll(received);
     const ids = deliveries.map(({ jobId }) => jobId);
-    const answers = await store.claimById({ tenant, ids, ...claim, now: store.clock.now() });
+    const answers = await store.claimById({ tenant, ids, queues, ...claim, now: store.clock.now() });
     const leases = new Map<string, Lease>();
     const useless: Delivery[] = [];
+    const foreign: Delivery[] = [];
     const longer: [Delivery, number][] = [];
     deliveries.forEach((delivery, index) => {
       const answer = answers[index]!;
+      if (answer.status === 'elsewhere' && isMeantFor(queues, delivery)) foreign.push(delivery);
       // Two hints of one job in one batch are both answered with it; one is enough.
-      if (answer.status !== 'claimed' || leases.has(delivery.jobId)) useless.push(delivery);
+      else if (answer.status !== 'claimed' || leases.has(delivery.jobId)) useless.push(delivery);
       else {
         leases.set(delivery.jobId, leaseOf(answer.job, delivery.receipt));
         const { leaseMs } = answer.job;
@@ -101,6 +103,9 @@ export class HintClaims {
       }
     });
     await this.#tidy(useless, longer);
+    await Promise.all(
+      foreign.map((delivery) => this.#refuse(delivery, `A job of another queue is named ${delivery.jobId}.`)),
+    );
     return [...leases.values()];
   }
 
@@ -140,11 +145,25 @@ export class HintClaims {
       logger.warn({ err: error, queue, message: jobId }, 'A foreign message could not be made a job.');
       // What is refused now is refused for ever; what only failed is delivered again.
       const isRefused = error instanceof WaybillError && !error.retryable;
-      const refuse = () => transport.putAside?.(delivery, (error as Error).message) ?? transport.ack(delivery);
-      await (isRefused ? refuse() : transport.release(delivery, ADOPT_AGAIN_MS)).catch((reason: unknown) =>
-        logger.warn({ err: reason, queue, message: jobId }, 'A foreign message could not be put aside or given back.'),
-      );
+      if (isRefused) await this.#refuse(delivery, error.message);
+      else await this.#telling(delivery, () => transport.release(delivery, ADOPT_AGAIN_MS));
       return null;
     }
   }
+
+  #refuse(delivery: Delivery, reason: string): Promise<void> {
+    const { transport } = this.#parts;
+    return this.#telling(delivery, () => transport.putAside?.(delivery, reason) ?? transport.ack(delivery));
+  }
+
+  async #telling({ queue, jobId }: Delivery, work: () => Promise<void>): Promise<void> {
+    await work().catch((reason: unknown) => {
+      const told = { err: reason, queue, message: jobId };
+      this.#parts.logger.warn(told, 'A foreign message could not be put aside or given back.');
+    });
+  }
 }
+
+/** The foreign message wants a job in these queues. Another `adopt` may have made one elsewhere on purpose. */
+const isMeantFor = (queues: readonly string[], { adopt }: Delivery): boolean =>
+  adopt !== undefined && queues.includes(adopt.options?.queue ?? 'default');

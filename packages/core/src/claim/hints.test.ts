@@ -72,6 +72,16 @@ test('guarantee 6: hints of unknown, finished and waiting jobs are dropped, thei
   expect(acked.sort()).toEqual(['cancelled', 'scheduled', 'unknown']);
 });
 
+// fault: a message in one queue names a job of another
+test('B9: a hint that names a job of another queue is dropped, and the job is left to its own queue', async () => {
+  const { waybill, enqueue, transport, acked } = onMessages();
+  const id = await enqueue({ queue: 'payments' });
+  await transport.send([hint(id)]);
+  expect(await waybill.jobs.claim({ queues: ['default'], count: 10 })).toEqual([]);
+  expect(acked).toEqual(['available']);
+  expect(await waybill.jobs.claim({ queues: ['payments'] })).toMatchObject([{ job: { id, run: 1 } }]);
+});
+
 test('a heartbeat keeps the message hidden as long as the lease', async () => {
   const { waybill, enqueue, claimOne, extended } = onMessages();
   const id = await enqueue();

@@ -32,6 +32,8 @@ export interface OpeningQuery {
 export interface ClaimByIdRequest {
   tenant: string;
   ids: readonly string[];
+  /** A job of another queue is not given: a message can name any job. @defaultValue all queues */
+  queues?: readonly string[];
   claimId: string;
   workerId: string;
   leaseMs: number;
@@ -40,11 +42,12 @@ export interface ClaimByIdRequest {
 
 /**
  * Why a hinted job was not given, or the job. A `held` job is under somebody's live lease, or was claimed and cannot be
- * read: such a row is given to nobody, and the sweep names it when its lease ran out.
+ * read: such a row is given to nobody, and the sweep names it when its lease ran out. One that is `elsewhere` could be
+ * claimed, now or when its queue lets it, but is of a queue that was not asked for.
  */
 export type ClaimAnswer =
   | { status: 'claimed'; job: Job }
-  | { status: 'not_due' | 'parked' | 'paused' | 'held' | 'finished' | 'unknown' };
+  | { status: 'not_due' | 'parked' | 'paused' | 'held' | 'finished' | 'elsewhere' | 'unknown' };
 
 /** The answer for a row that was claimed, if it can be read. */
 export function claimedOf(read: () => Job): ClaimAnswer {

@@ -208,7 +208,8 @@ export async function claimById(base: Base, request: ClaimByIdRequest): Promise<
   const answers: ClaimAnswer[] = request.ids.map(() => ({ status: 'unknown' }));
   const ids = [...new Set(request.ids.filter(isId))];
   if (ids.length === 0) return answers;
-  const cells = [tenant, plainArray(ids), claimId, workerId, leaseMs, now];
+  const queues = request.queues ? (textArray(request.queues) ?? '{}') : null;
+  const cells = [tenant, plainArray(ids), claimId, workerId, leaseMs, now, queues];
   const rows = await base.link.query<ByIdCells>(base.sql['claim-by-id'], cells);
   const found = new Map<string, ClaimAnswer>(
     rows.map(([n, status, ...row]) => [

@@ -40,6 +40,7 @@ export function claimById(session: Session, request: Input<'claimById'>): ClaimB
     if (isFinished(state)) return 'finished';
     if (state === 'active') return row[AT.claimId] === request.claimId ? row : 'held';
     if (state !== 'available') return 'not_due';
+    if (request.queues && !request.queues.includes(row[AT.queue])) return 'elsewhere';
     if (row[AT.rank] === null) return 'parked';
     const gate = gateOf(session, tenant, row[AT.queue], now);
     if (gate.isPaused) return 'paused';

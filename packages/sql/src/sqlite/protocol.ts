@@ -105,7 +105,7 @@ export type EndMessage = [
 
 export type ApplyReply = 'applied' | 'repeated' | 'lost' | { admitted: Row[] };
 
-export type ClaimByIdReply = Row | 'not_due' | 'parked' | 'paused' | 'held' | 'finished' | 'unknown';
+export type ClaimByIdReply = Row | 'not_due' | 'parked' | 'paused' | 'held' | 'finished' | 'elsewhere' | 'unknown';
 
 interface Named {
   tenant: string;

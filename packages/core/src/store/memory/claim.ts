@@ -38,6 +38,7 @@ function claimOne(state: MemoryState, job: Job | undefined, request: ClaimByIdRe
   if (isFinished(job.state)) return { status: 'finished' };
   if (job.state === 'active') return job.claimId === request.claimId ? { status: 'claimed', job } : { status: 'held' };
   if (job.state !== 'available') return { status: 'not_due' };
+  if (request.queues && !request.queues.includes(job.queue)) return { status: 'elsewhere' };
   if (job.rank === null) return { status: 'parked' };
   if (state.queue(job.tenant, job.queue).info.paused) return { status: 'paused' };
   if (roomIn(state, job.tenant, job.queue, request.now) <= 0) return { status: 'parked' };

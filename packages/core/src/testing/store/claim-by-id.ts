@@ -52,6 +52,27 @@ export function testClaimById(open: OpenBench): void {
       ]);
     });
 
+    // fault: a hint names a job of another queue
+    it('B9: gives no job of a queue that was not asked for, and leaves it to those who ask', async () => {
+      const bench = await open();
+      await bench.store.queues.setPaused('', 'asleep', true);
+      const jobs = [
+        await bench.add({ queue: 'mine' }),
+        await bench.add({ queue: 'theirs' }),
+        await bench.add({ queue: 'asleep' }),
+        await bench.addParked({ queue: 'theirs' }),
+      ];
+      const ids = jobs.map(({ id }) => id);
+      const statusesFor = async (...queues: string[]) =>
+        (await bench.store.claimById(bench.requestById([...ids, bench.make().job.id], { queues }))).map(
+          ({ status }) => status,
+        );
+      expect(await statusesFor()).toEqual(['elsewhere', 'elsewhere', 'elsewhere', 'elsewhere', 'unknown']);
+      expect(await statusesFor('mine', 'other')).toEqual(['claimed', 'elsewhere', 'elsewhere', 'elsewhere', 'unknown']);
+      expect(await bench.read(jobs[1]!)).toMatchObject({ state: 'available', run: 0 });
+      expect(await statusesFor('theirs', 'asleep')).toEqual(['held', 'claimed', 'paused', 'parked', 'unknown']);
+    });
+
     // fault: the same call is made again
     it('guarantee 10: the same claim id answers the same job, another finds it held', async () => {
       const bench = await open();
