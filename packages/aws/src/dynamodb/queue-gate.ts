@@ -69,7 +69,7 @@ function roomOf({ rule, running, window }: Limited, now: number): number {
   return freeSlots(rule, { holders: running.length, unclaimed: 0, window }, now);
 }
 
-const nameOf = (id: string, run: number): string => `${id}.${run}`;
+export const runName = (id: string, run: number): string => `${id}.${run}`;
 
 async function stillRunning(base: Base, tenant: string, names: readonly string[]): Promise<string[]> {
   const rows = await readRows(
@@ -88,7 +88,7 @@ export function startUnder(
   jobs: readonly Job[],
   now: number,
 ): Write {
-  const names = [...running, ...jobs.map(({ id, run }) => nameOf(id, run))];
+  const names = [...running, ...jobs.map(({ id, run }) => runName(id, run))];
   const use = claimed(rule, { holders: running.length, unclaimed: 0, window }, jobs.length, now);
   return gateWrite(tenant, queue, version, names, use.window);
 }
@@ -105,4 +105,4 @@ export function gateWrite(
 }
 
 /** The same names, for those that run when a limit is set. */
-export const runNames = (jobs: readonly Job[]): string[] => jobs.map(({ id, run }) => nameOf(id, run));
+export const runNames = (jobs: readonly Job[]): string[] => jobs.map(({ id, run }) => runName(id, run));

@@ -18,6 +18,7 @@ import { ruleOf, ruleText, windowOf, windowUnder } from './limit-items.ts';
 import { inChunks } from './list.ts';
 import { gateWrite, MOST_CONCURRENT, runNames } from './queue-gate.ts';
 import { infoOf, queueItems } from './queue-items.ts';
+import { runsUnderWay } from './runs-under-way.ts';
 import { type Planned, writeAndTell } from './tell.ts';
 import type { Update } from './writes.ts';
 
@@ -122,8 +123,11 @@ async function countRunning(base: Base, tenant: string, name: string, was: Limit
   throw tooContended(`The queue ${name}`);
 }
 
-const runningIn = async (base: Base, tenant: string, name: string): Promise<string[]> =>
-  runNames((await jobsOf(base, tenant, name)).filter((job) => job.state === 'active'));
+/** By their alarms, and the newest jobs by their rows too: the alarm of a run that has just begun may not be indexed yet. */
+async function runningIn(base: Base, tenant: string, name: string): Promise<string[]> {
+  const newest = (await jobsOf(base, tenant, name)).filter((job) => job.state === 'active');
+  return [...new Set([...(await runsUnderWay(base, tenant, name)), ...runNames(newest)])];
+}
 
 /** Undoing what was never done makes no queue. */
 async function change(

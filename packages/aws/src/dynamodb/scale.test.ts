@@ -1,6 +1,9 @@
+import { BatchWriteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Job } from '@waybill/core';
 import { aJob, aWorkflow, settleChange, someJobs, type TestClock, versionChange } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { inParallel } from './database.ts';
+import { jobPk } from './keys.ts';
 import type { DynamoOptions } from './settings.ts';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
 
@@ -42,6 +45,31 @@ describe.skipIf(!canRun)('much of it on DynamoDB (skipped: needs Java 17)', () =
     expect((await finish(ids.slice(199))).map(({ id }) => id)).toEqual([child.job.id]);
     const [results] = await store.workflows.parents({ tenant: '', ids: [child.job.id] });
     expect(results!.map(({ id }) => id)).toEqual(ids);
+  });
+
+  // fault: the runs under way are older than any job that a look at the queue's newest ones would find
+  it('B13, guarantee 7: a limit counts runs under way beside more than 10,000 newer jobs', async () => {
+    const table = local.newTable();
+    const { store, clock } = await open({ table });
+    await store.insert(someJobs(3).map((job) => ({ jobs: [job] })));
+    const [running] = await store.claim([request(clock, 'c')]);
+    expect(running).toHaveLength(3);
+    const newer = aJob({ state: 'pending' });
+    await store.insert([{ jobs: [newer] }]);
+    const client = local.client();
+    const Key = { pk: { S: jobPk('', newer.job.id) }, sk: { S: 'J' } };
+    const { Item } = await client.send(new GetItemCommand({ TableName: table, Key }));
+    const copies = Array.from({ length: 10_000 }, () => ({ ...Item, pk: { S: jobPk('', aJob().job.id) } }));
+    const batches = Array.from({ length: 400 }, (_, index) => copies.slice(index * 25, index * 25 + 25));
+    await inParallel(batches, (batch) =>
+      client.send(
+        new BatchWriteItemCommand({ RequestItems: { [table]: batch.map((copy) => ({ PutRequest: { Item: copy } })) } }),
+      ),
+    );
+    await store.queues.setLimit('', 'default', { concurrency: 4, rate: null });
+    await store.insert(someJobs(3).map((job) => ({ jobs: [job] })));
+    const [more] = await store.claim([request(clock, 'd')]);
+    expect(more).toHaveLength(1);
   });
 
   it('gives in the order of rank where a queue has one shard', async () => {
