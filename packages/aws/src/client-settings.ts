@@ -12,8 +12,8 @@ interface ConnectionBounds {
   /** Connections at most. */
   sockets: number;
   connectMs: Timeouts['connectMs'];
-  /** Until an answer begins; null: no bound but that on silence. */
-  answerMs: number | null;
+  /** Until an answer begins. */
+  answerMs: number;
   /** The longest silence of a connection in use, also while the body of an answer comes. */
   silenceMs: number;
 }
@@ -21,7 +21,7 @@ interface ConnectionBounds {
 /**
  * What the clients of all services are made with. The SDK knows two bounds: `requestTimeout` ends when the headers of an
  * answer have come, and only warns without `throwOnRequestTimeout`; `socketTimeout` is about silence, so that it also
- * covers a body that stalls.
+ * covers a body that stalls. answer-bound.ts adds one for the whole.
  */
 export function clientSettings({ region, endpoint }: Place, bounds: ConnectionBounds) {
   // Agents of our own: only so the idle connections can be dropped.
@@ -33,7 +33,8 @@ export function clientSettings({ region, endpoint }: Place, bounds: ConnectionBo
     requestHandler: {
       connectionTimeout: bounds.connectMs,
       socketTimeout: bounds.silenceMs,
-      ...(bounds.answerMs !== null && { requestTimeout: bounds.answerMs, throwOnRequestTimeout: true }),
+      requestTimeout: bounds.answerMs,
+      throwOnRequestTimeout: true,
       httpAgent,
       httpsAgent,
     },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { aJob, settleChange, TestClock } from '@waybill/core/testing';
+import { aJob, TestClock } from '@waybill/core/testing';
 import { type FauxqsServer, startFauxqs } from 'fauxqs';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hasTable } from './dynamodb/doctor.ts';
@@ -8,6 +8,7 @@ import { canRun, useLocalDynamo } from './dynamodb/testing/bench.ts';
 import { s3BlobStore } from './s3/s3-blob-store.ts';
 import { sqsTransport } from './sqs/sqs-transport.ts';
 import { answered, FaultyProxy } from './testing/faulty-proxy.ts';
+import { LIMITED, storeOperations, verbsOf } from './testing/store-operations.ts';
 
 /** Short, so that a call to a service that does not answer is over soon; the emulators are faster. */
 const timeouts = { connectMs: 1_000, requestMs: 1_000, callMs: 2_500 };
@@ -42,14 +43,12 @@ async function failInTime(service: string, proxy: FaultyProxy, calls: Record<str
   for (const [name, text] of told) expect(text, name).toMatch(expected);
 }
 
-const modes = ['swallow', 'stall'] as const;
-/** Tried with SQS, since the clients of all services have the same bounds; only S3 may take long while bytes come. */
-const every = [...modes, 'trickle'] as const;
+const MODES = ['swallow', 'stall', 'trickle', 'drip', 'reset'] as const;
 
 describe.skipIf(!canRun)('DynamoDB (skipped: needs Java 17)', () => {
   const local = useLocalDynamo();
 
-  test.each(modes)('B1, E1: calls to a DynamoDB that %ss end in time, and the next one works at once', async (mode) => {
+  test.each(MODES)('B1, E1: calls to a DynamoDB that %ss end in time, and the next one works at once', async (mode) => {
     const { proxy, address } = await behindProxy(local.endpoint());
     vi.stubEnv('AWS_ACCESS_KEY_ID', local.accessKey());
     const clock = new TestClock();
@@ -59,23 +58,17 @@ describe.skipIf(!canRun)('DynamoDB (skipped: needs Java 17)', () => {
     const store = await dynamoStore({ ...address, table, createTable: false, clock });
     onTestFinished(() => store.close());
     await store.insert(Array.from({ length: 8 }, () => ({ jobs: [aJob()] })));
+    await store.queues.setLimit('', LIMITED, { concurrency: 1, rate: null });
+    await store.claim([{ tenant: '', queues: [LIMITED], limit: 1, ...LEASE, now: clock.now() }]);
     const [jobs] = await store.claim([{ tenant: '', queues: ['default'], limit: 8, ...LEASE, now: clock.now() }]);
     const job = jobs![0]!;
     // Several connections that are idle when the fault begins, and that are dead from then on.
     await Promise.all(jobs!.map((one) => store.get([one])));
+    const operations = storeOperations(store, job, clock);
+    expect(Object.keys(operations).sort(), 'every verb of the store').toEqual(verbsOf(store).sort());
     proxy.mode = mode;
-    const by = { run: job.run, claimId: job.claimId! };
     await failInTime('DynamoDB', proxy, {
-      insert: () => store.insert([{ jobs: [aJob()] }]),
-      get: () => store.get([job]),
-      list: () => store.list({ filter: { tenant: '' }, limit: 10 }),
-      claim: () => store.claim([{ tenant: '', queues: ['other'], limit: 1, ...LEASE, now: clock.now() }]),
-      extend: () => store.extend([{ ...job, by, leaseMs: 30_000, now: clock.now() }]),
-      beat: () => store.workers.beat({ tenant: '', id: 'w', activeJobs: 1, now: clock.now() }),
-      apply: () => store.apply([settleChange(job, { kind: 'completed', result: null }, clock.now())]),
-      due: () => store.due({ now: clock.now(), limit: 10 }),
-      events: () => store.events.read({ filter: { tenant: '*' }, limit: 10 }),
-      ping: () => store.ping(),
+      ...operations,
       open: () => dynamoStore({ ...address, table, createTable: false }),
       'has table': () => hasTable({ ...address, table }),
     });
@@ -93,24 +86,37 @@ describe('SQS and S3', () => {
     return () => server.stop();
   });
 
-  test.each(every)('B1, E1: calls to an SQS that %ss end in time, and the next one works at once', async (mode) => {
+  test.each(MODES)('B1, E1: calls to an SQS that %ss end in time, and the next one works at once', async (mode) => {
     const { proxy, address } = await behindProxy(server.address);
     const transport = await sqsTransport({ ...address, prefix: `t${randomUUID().slice(0, 8)}` });
     onTestFinished(() => transport.close());
     const hint = { tenant: '', jobId: aJob().job.id, queue: 'mails', type: 'a.b', priority: 0, attempt: 1, delayMs: 0 };
     const receive = () => transport.receive({ tenant: '', queues: ['mails'], max: 1, waitMs: 0, claim: LEASE });
     await transport.send([hint]);
+    await transport.tellDead!([aJob({ queue: 'mails' }).job]);
+    const [aside] = await transport.aside!.take({ tenant: '', queue: 'mails' }, 1);
     const { deliveries } = (await receive()) as { deliveries: Parameters<typeof transport.ack>[0][] };
     const delivery = deliveries[0]!;
-    proxy.mode = mode;
-    await failInTime('SQS', proxy, {
+    const operations = {
       send: () => transport.send([hint]),
-      'send to a new queue': () => transport.send([{ ...hint, queue: 'new' }]),
       receive,
       ack: () => transport.ack(delivery),
       extend: () => transport.extend(delivery, 30_000),
+      release: () => transport.release(delivery, 0),
       depth: () => transport.depth!('', 'mails'),
+      putAside: () => transport.putAside!({ ...delivery, message: { Body: '{}' } }, 'it is none'),
+      tellDead: () => transport.tellDead!([aJob({ queue: 'mails' }).job]),
       ping: () => transport.ping!(),
+      'aside.take': () => transport.aside!.take({ tenant: '', queue: 'mails' }, 1),
+      'aside.putBack': () => transport.aside!.putBack(aside!),
+      'aside.sendBack': () => transport.aside!.sendBack(aside!),
+      'aside.remove': () => transport.aside!.remove(aside!),
+    };
+    expect(Object.keys(operations).sort(), 'every verb of the transport').toEqual(verbsOf(transport).sort());
+    proxy.mode = mode;
+    await failInTime('SQS', proxy, {
+      ...operations,
+      'send to a new queue': () => transport.send([{ ...hint, queue: 'new' }]),
     });
     proxy.mode = 'pass';
     const before = proxy.swallowed;
@@ -130,25 +136,25 @@ describe('SQS and S3', () => {
     expect(performance.now() - waited).toBeGreaterThan(timeouts.requestMs);
   });
 
-  test.each(modes)('B1, E1: calls to an S3 that %ss end in time, and the next one works at once', async (mode) => {
+  test.each(MODES)('B1, E1: calls to an S3 that %ss end in time, and the next one works at once', async (mode) => {
     const { proxy, address } = await behindProxy(server.address);
     const bucket = server.createBucket(`b-${randomUUID()}`).bucketName;
     const blobs = await s3BlobStore({ ...address, bucket });
     onTestFinished(() => blobs.close());
     const data = new TextEncoder().encode('x'.repeat(10_000));
     await blobs.put('jobs/1/args', data);
-    proxy.mode = mode;
-    // The answer to a put has no body that could stall.
-    const puts = {
+    const operations = {
       put: () => blobs.put('jobs/2/args', data),
-      'put of 8 MB': () => blobs.put('jobs/3/args', new Uint8Array(8_000_000)),
-    };
-    await failInTime('S3', proxy, {
-      ...(mode === 'swallow' && puts),
       get: () => blobs.get('jobs/1/args'),
       list: () => blobs.list('jobs/', { limit: 10 }),
-      delete: () => blobs.deletePrefix('jobs/1/'),
-    });
+      deletePrefix: () => blobs.deletePrefix('jobs/1/'),
+    };
+    expect(Object.keys(operations).sort(), 'every verb of the blob store').toEqual(verbsOf(blobs).sort());
+    const { put, ...others } = operations;
+    const puts = { put, 'put of 8 MB': () => blobs.put('jobs/3/args', new Uint8Array(8_000_000)) };
+    proxy.mode = mode;
+    // The answer to a put has no body that could stall or drip.
+    await failInTime('S3', proxy, mode === 'stall' || mode === 'drip' ? others : { ...puts, ...others });
     proxy.mode = 'pass';
     const before = proxy.swallowed;
     expect(await answered(blobs.get('jobs/1/args'), HANGS_MS)).toEqual(data);

@@ -11,6 +11,8 @@ const SILENT = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
@@ -23,7 +25,8 @@ interface Failure {
 
 export function isSilence(error: unknown): boolean {
   const { name = '', code = '' } = error as Failure;
-  return SILENT.has(name) || SILENT.has(code);
+  // HPE_..: what came back is not HTTP.
+  return SILENT.has(name) || SILENT.has(code) || code.startsWith('HPE_');
 }
 
 /** Where the request of a failed call went; undefined where a client of the caller's own made it. */

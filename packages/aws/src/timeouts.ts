@@ -5,8 +5,8 @@ export interface ClientTimeouts {
   /** Until a connection is open. @defaultValue 2000 */
   connectMs?: number;
   /**
-   * One request: until its answer begins, and the longest silence within an answer. A long poll of SQS gets its own
-   * wait on top. S3 has only the bound on silence, because a large payload may take long. @defaultValue 4000
+   * One request with its answer. A second more for each 64 KB of the answer that have come, or of the payload that is
+   * sent to S3. A long poll of SQS gets its own wait on top. @defaultValue 4000
    */
   requestMs?: number;
   /**

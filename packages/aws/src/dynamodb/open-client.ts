@@ -1,3 +1,4 @@
+import { boundAnswers } from '../answer-bound.ts';
 import { clientSettings, watchFailures } from '../client-settings.ts';
 import { timeoutsOf } from '../timeouts.ts';
 import { type Client, loadSdk, type Sdk } from './sdk.ts';
@@ -13,6 +14,7 @@ export async function openClient(options: DynamoOptions): Promise<{ sdk: Sdk; cl
   const bounds = { sockets: SOCKETS, connectMs, answerMs: requestMs, silenceMs: requestMs };
   const { settings, agents } = clientSettings(options, bounds);
   // One try: the store repeats requests itself, and must know what it repeats.
-  const client = watchFailures(new sdk.DynamoDBClient({ ...settings, maxAttempts: 1 }), agents);
+  const client = new sdk.DynamoDBClient({ ...settings, maxAttempts: 1 });
+  boundAnswers(watchFailures(client, agents), requestMs);
   return { sdk, client, close: () => client.destroy() };
 }

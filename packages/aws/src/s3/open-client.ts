@@ -1,3 +1,4 @@
+import { boundAnswers, msFor } from '../answer-bound.ts';
 import { clientSettings, watchFailures } from '../client-settings.ts';
 import { timeoutsOf, triesIn } from '../timeouts.ts';
 import { type Client, loadSdk, type Sdk } from './sdk.ts';
@@ -5,13 +6,21 @@ import type { S3Options } from './settings.ts';
 
 const SOCKETS = 64;
 
+export interface OpenedClient {
+  sdk: Sdk;
+  client: Client;
+  /** The bound of a request that brings so many bytes: they are sent before an answer can begin. */
+  timeToPut(bytes: number): { requestTimeout?: number };
+  close(): void;
+}
+
 /** The caller's own client, which stays the caller's to close, or one made for this store. */
-export async function openClient(options: S3Options): Promise<{ sdk: Sdk; client: Client; close: () => void }> {
+export async function openClient(options: S3Options): Promise<OpenedClient> {
   const sdk = await loadSdk();
-  if (options.client) return { sdk, client: options.client, close: () => {} };
+  if (options.client) return { sdk, client: options.client, timeToPut: () => ({}), close: () => {} };
   const timeouts = timeoutsOf(options.timeouts);
   const { connectMs, requestMs } = timeouts;
-  const bounds = { sockets: SOCKETS, connectMs, answerMs: null, silenceMs: requestMs };
+  const bounds = { sockets: SOCKETS, connectMs, answerMs: requestMs, silenceMs: requestMs };
   const { settings, agents } = clientSettings(options, bounds);
   const client = new sdk.S3Client({
     ...settings,
@@ -19,6 +28,7 @@ export async function openClient(options: S3Options): Promise<{ sdk: Sdk; client
     // Emulators have no names of their own for every bucket.
     ...(options.endpoint !== undefined && { forcePathStyle: true }),
   });
-  watchFailures(client, agents);
-  return { sdk, client, close: () => client.destroy() };
+  boundAnswers(watchFailures(client, agents), requestMs);
+  const timeToPut = (bytes: number) => ({ requestTimeout: requestMs + msFor(bytes) });
+  return { sdk, client, timeToPut, close: () => client.destroy() };
 }

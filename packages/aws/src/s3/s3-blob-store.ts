@@ -11,7 +11,7 @@ const MOST_AT_ONCE = 1_000;
 export async function s3BlobStore(options: S3Options): Promise<BlobStore> {
   checkNodeVersion();
   const { bucket: Bucket, prefix: root = '' } = options;
-  const { sdk, client, close } = await openClient(options);
+  const { sdk, client, timeToPut, close } = await openClient(options);
   const presigner = await loadPresigner();
   const at = (key: string) => ({ Bucket, Key: root + key });
   const told = async <T>(request: Promise<T>): Promise<T> => {
@@ -37,7 +37,7 @@ export async function s3BlobStore(options: S3Options): Promise<BlobStore> {
   return {
     put: async (key, data) => {
       const input = { ...at(key), Body: data, ContentType: 'application/json' };
-      await told(client.send(new sdk.PutObjectCommand(input)));
+      await told(client.send(new sdk.PutObjectCommand(input), timeToPut(data.byteLength)));
     },
 
     get: async (key) => {

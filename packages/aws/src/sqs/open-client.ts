@@ -1,3 +1,4 @@
+import { boundAnswers } from '../answer-bound.ts';
 import { clientSettings, watchFailures } from '../client-settings.ts';
 import { isSilence, noAnswer } from '../silence.ts';
 import { timeoutsOf, triesIn } from '../timeouts.ts';
@@ -27,7 +28,8 @@ export async function openClient(options: SqsOptions): Promise<OpenedClient> {
     const { settings, agents } = clientSettings(options, bounds);
     // Emulators answer with addresses that only they understand, so a given endpoint beats the queue's address.
     const emulated = options.endpoint !== undefined && { useQueueUrlAsEndpoint: false };
-    return watchFailures(new sdk.SQSClient({ ...settings, maxAttempts, ...emulated }), agents);
+    const client = new sdk.SQSClient({ ...settings, maxAttempts, ...emulated });
+    return boundAnswers(watchFailures(client, agents), requestMs, { longPolls: waitMs > 0 });
   };
   const [client, poller] = [open(0, triesIn(timeouts)), open(LONGEST_POLL_MS, 1)];
   const close = () => {

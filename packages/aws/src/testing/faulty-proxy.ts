@@ -4,9 +4,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /**
  * `pass`: bytes go through. `swallow`: connections are accepted, and whatever is sent over any of them is never
  * answered. `stall`: of every answer only the headers and the first byte of the body come. `trickle`: answers come so
- * slowly that their headers are never whole, though the connection is never silent.
+ * slowly that their headers are never whole, though the connection is never silent. `drip`: the headers come at once, and
+ * the body as slowly. `reset`: each connection is reset behind the first byte of its answer.
  */
-type Mode = 'pass' | 'swallow' | 'stall' | 'trickle';
+type Mode = 'pass' | 'swallow' | 'stall' | 'trickle' | 'drip' | 'reset';
 
 /** A request to be held, by a text in it, or the answer to it. */
 interface Hold {
@@ -18,6 +19,8 @@ interface Hold {
 const END_OF_HEADERS = '\r\n\r\n';
 /** Between two bytes of an answer that trickles: shorter than any silence that is bounded. */
 const TRICKLE_MS = 200;
+/** Between two bytes of a body that drips: two of them already take longer than the shortest bound of a test. */
+const DRIP_MS = 700;
 
 /**
  * A proxy on loopback in front of an emulator. A connection that has met another mode than `pass` stays dead for good, as
@@ -100,10 +103,19 @@ export class FaultyProxy {
     target.on('data', (bytes) => {
       if (isDead) return;
       if (this.mode === 'pass') client.write(bytes);
-      if (this.mode === 'trickle') {
+      if (this.mode === 'trickle' || this.mode === 'reset') {
         isDead = true;
         this.#tell();
-        trickle(bytes, client);
+        if (this.mode === 'trickle') trickle(bytes, client);
+        else client.write(bytes.subarray(0, 1), () => client.resetAndDestroy());
+      }
+      if (this.mode === 'drip') {
+        const end = bytes.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length;
+        isDead = true;
+        this.#tell();
+        client.write(bytes.subarray(0, end));
+        // Whatever of the body is in other packets never comes.
+        trickle(Buffer.concat([bytes.subarray(end), Buffer.alloc(1_000, ' ')]), client, DRIP_MS);
       }
       if (this.mode !== 'stall') return;
       const end = bytes.indexOf(END_OF_HEADERS);
@@ -125,9 +137,9 @@ export class FaultyProxy {
   }
 }
 
-function trickle(bytes: Buffer, to: Socket): void {
+function trickle(bytes: Buffer, to: Socket, everyMs = TRICKLE_MS): void {
   let sent = 0;
-  const timer = setInterval(() => to.write(bytes.subarray(sent, ++sent)), TRICKLE_MS);
+  const timer = setInterval(() => to.write(bytes.subarray(sent, ++sent)), everyMs);
   to.once('close', () => clearInterval(timer));
 }
 
