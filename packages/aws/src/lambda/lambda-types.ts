@@ -4,7 +4,11 @@ export interface SqsRecord {
   messageId: string;
   receiptHandle: string;
   body: string;
-  messageAttributes: Record<string, { stringValue?: string | undefined; dataType?: string }>;
+  /** Binary values come as base64. */
+  messageAttributes: Record<
+    string,
+    { stringValue?: string | undefined; binaryValue?: string | undefined; dataType?: string }
+  >;
   eventSourceARN: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { type Delivery, isObject } from '@waybill/core';
 import type { Adopt } from '../sqs/adopt.ts';
-import { readMessage, receiptOf } from '../sqs/message.ts';
+import { isStrange, readMessage, receiptOf, type Strange } from '../sqs/message.ts';
 import type { SqsRecord } from './lambda-types.ts';
 
 /** For a function at the queue of a foreign producer. */
@@ -12,8 +12,8 @@ export interface LambdaAdopt {
   read?: Adopt;
 }
 
-/** Null: it is no hint, and nothing to adopt. A hint says itself which queue and tenant it is of. */
-export function readRecord(record: SqsRecord, adopt: LambdaAdopt | undefined): Delivery | null {
+/** A hint says itself which queue and tenant it is of. */
+export function readRecord(record: SqsRecord, adopt: LambdaAdopt | undefined): Delivery | Strange {
   const name = queueIn(record);
   const attributes: Record<string, string> = {};
   for (const [key, { stringValue }] of Object.entries(record.messageAttributes ?? {})) {
@@ -22,9 +22,9 @@ export function readRecord(record: SqsRecord, adopt: LambdaAdopt | undefined): D
   const raw = { body: record.body, attributes, handle: record.receiptHandle };
   const place = placeOf(record.body) ?? { tenant: '', queue: adopt?.queue ?? '' };
   const own = readMessage(raw, place, name, undefined);
-  if (own || !adopt) return own;
+  if (!isStrange(own) || !adopt) return own;
   const adopted = readMessage(raw, { tenant: '', queue: adopt.queue }, name, adopt.read ?? true);
-  return adopted && { ...adopted, message: messageOf(record) };
+  return isStrange(adopted) ? adopted : { ...adopted, message: messageOf(record) };
 }
 
 const queueIn = ({ eventSourceARN }: SqsRecord): string => eventSourceARN.slice(eventSourceARN.lastIndexOf(':') + 1);
@@ -35,9 +35,11 @@ export const receiptIn = (record: SqsRecord): string => receiptOf(queueIn(record
 export const messageOf = ({ body, messageAttributes = {} }: SqsRecord): Message => ({
   Body: body,
   MessageAttributes: Object.fromEntries(
-    Object.entries(messageAttributes).map(([name, { dataType = 'String', stringValue }]) => [
+    Object.entries(messageAttributes).map(([name, { dataType = 'String', stringValue, binaryValue }]) => [
       name,
-      { DataType: dataType, StringValue: stringValue },
+      binaryValue === undefined
+        ? { DataType: dataType, StringValue: stringValue }
+        : { DataType: dataType, BinaryValue: Buffer.from(binaryValue, 'base64') },
     ]),
   ),
 });

@@ -78,7 +78,7 @@ export class RecordTransport implements Transport {
   }
 
   extend(delivery: Delivery, ms: number): Promise<void> {
-    return this.#inner.extend(delivery, ms);
+    return this.#inner.extend({ ...delivery, ...this.#held.get(delivery.receipt)?.delivery }, ms);
   }
 
   send(hints: Parameters<Transport['send']>[0]): Promise<void> {

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { type BlobOptions, engine, type Json, silentLogger } from '@waybill/core';
 import { faultyStore, memoryStore, temporaryBlobs } from '@waybill/core/testing';
 import { type AnyTask, task, Worker } from '@waybill/worker';
@@ -261,6 +262,40 @@ test("a foreign producer's message that is no job is put aside", async () => {
   const dead = sqs.server.inspectQueue(`${sqs.prefix}-mails-dead`)!;
   expect(dead.messages.ready.map(({ body }) => body)).toEqual(['{"documents":[]}']);
   expect(await producer.deadLetters.messages!.list({ queues: ['mails'], limit: 10 })).toMatchObject([
-    { kind: 'foreign', reason: 'It is neither a hint nor a job.' },
+    { kind: 'foreign', reason: expect.stringContaining('names no task') },
   ]);
+});
+
+test.each(['mail.send', 'Not A Type'])(
+  'E3: one with a binary attribute and the task %s is put aside whole',
+  async (type) => {
+    const { invoke, sqs, producer } = await open([send], { adopt: { queue: 'mails' } });
+    const bytes = Buffer.from([0, 255, 128, 7]);
+    const record = {
+      ...recordOf('1', JSON.stringify({ ...(type !== 'mail.send' && { id: 'order_17' }) }), sqs.prefix),
+      messageAttributes: {
+        JobType: { stringValue: type, dataType: 'String' },
+        Thumbnail: { binaryValue: bytes.toString('base64'), dataType: 'Binary.png' },
+      },
+    };
+    expect(await invoke({ Records: [record] })).toEqual({ batchItemFailures: [] });
+    expect(await producer.deadLetters.messages!.list({ queues: ['mails'], limit: 10 })).toHaveLength(1);
+    const { inflight, ready } = sqs.server.inspectQueue(`${sqs.prefix}-mails-dead`)!.messages;
+    const [kept] = [...ready, ...inflight.map(({ message }) => message)];
+    const { DataType, BinaryValue } = kept!.messageAttributes['Thumbnail']!;
+    expect({ DataType, bytes: Buffer.from(BinaryValue!, 'base64') }).toEqual({ DataType: 'Binary.png', bytes });
+  },
+);
+
+// fault: the dead queue takes no message of this size
+test('E3: one that cannot be put aside comes again, and the invocation does not wait for it', async () => {
+  const { invoke, sqs } = await open([send], { adopt: { queue: 'mails' } });
+  expect(await invoke({ Records: [recordOf('1', '{}', sqs.prefix)] })).toEqual({ batchItemFailures: [] });
+  const { url } = sqs.server.inspectQueue(`${sqs.prefix}-mails-dead`)!;
+  await sqs.client.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: { MaximumMessageSize: '1024' } }));
+  const record = {
+    ...recordOf('2', JSON.stringify({ id: 'order_17', text: 'x'.repeat(2_000) }), sqs.prefix),
+    messageAttributes: { JobType: { stringValue: 'Not A Type', dataType: 'String' } },
+  };
+  expect(await invoke({ Records: [record] })).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }] });
 });

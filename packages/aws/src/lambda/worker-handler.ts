@@ -1,4 +1,13 @@
-import { type BlobOptions, engine, type Logger, type Store, stderrLogger, type Transport } from '@waybill/core';
+import {
+  type BlobOptions,
+  type Delivery,
+  engine,
+  type Logger,
+  type Store,
+  stderrLogger,
+  type Transport,
+} from '@waybill/core';
+import { isStrange } from '../sqs/message.ts';
 import type { BatchResponse, LambdaContext, SqsEvent, SqsRecord } from './lambda-types.ts';
 import { type LambdaAdopt, messageOf, readRecord, receiptIn } from './read-record.ts';
 import { recordJobs, type WorkerJobs } from './record-jobs.ts';
@@ -26,6 +35,11 @@ export interface LambdaWorker {
   stop(options: { graceMs: number }): Promise<void>;
 }
 
+interface StrangeRecord {
+  record: SqsRecord;
+  reason: string;
+}
+
 const HAND_BACK_MS = 10_000;
 
 /**
@@ -45,19 +59,17 @@ export function workerHandler(options: WorkerHandlerOptions) {
   }
 
   /** At the queue of a foreign producer it may be one that somebody wants to repair; elsewhere it is of no use. */
-  async function dropStrange(strange: readonly SqsRecord[], records: RecordTransport): Promise<string[]> {
+  async function dropStrange(strange: readonly StrangeRecord[], records: RecordTransport): Promise<string[]> {
     const unkept: string[] = [];
-    for (const record of strange) {
+    for (const { record, reason } of strange) {
       const { messageId } = record;
       logger.warn({ message: messageId }, `A message that is no ${adopt ? 'job is put aside' : 'hint is removed'}.`);
       if (!adopt) continue;
       const delivery = { tenant: '', jobId: '', queue: adopt.queue, receipt: receiptIn(record) };
-      await records
-        .keep({ ...delivery, message: messageOf(record) }, 'It is neither a hint nor a job.')
-        .catch((error: unknown) => {
-          logger.warn({ err: error, message: messageId }, 'A message could not be put aside; it is delivered again.');
-          unkept.push(messageId);
-        });
+      await records.keep({ ...delivery, message: messageOf(record) }, reason).catch((error: unknown) => {
+        logger.warn({ err: error, message: messageId }, 'A message could not be put aside; it is delivered again.');
+        unkept.push(messageId);
+      });
     }
     return unkept;
   }
@@ -68,11 +80,13 @@ export function workerHandler(options: WorkerHandlerOptions) {
       throw error;
     });
     const { records, clock, waybill } = await opened;
-    const messages = event.Records.flatMap((record) => {
-      const delivery = readRecord(record, adopt);
-      return delivery ? [{ messageId: record.messageId, delivery }] : [];
-    });
-    const strange = event.Records.filter((record) => messages.every(({ messageId }) => messageId !== record.messageId));
+    const messages: { messageId: string; delivery: Delivery }[] = [];
+    const strange: StrangeRecord[] = [];
+    for (const record of event.Records) {
+      const read = readRecord(record, adopt);
+      if (isStrange(read)) strange.push({ record, reason: read.strange });
+      else messages.push({ messageId: record.messageId, delivery: read });
+    }
     const unkept = await dropStrange(strange, records);
     const over = new AbortController();
     void records.begin(messages).then(() => over.abort());

@@ -10,10 +10,17 @@ export interface Adopted {
   request: JobRequest;
 }
 
-/** Reads the message of a foreign producer; null: it is none, and is removed as poison. */
-export type Adopt = (body: unknown, attributes: Attributes) => Adopted | null;
+/** Why a message is no job. */
+export interface NotAdopted {
+  reason: string;
+}
 
-const ID = /^[a-zA-Z0-9_-]{1,200}$/;
+/** Reads the message of a foreign producer. One that is no job is put aside with the reason; null: with a general one. */
+export type Adopt = (body: unknown, attributes: Attributes) => Adopted | NotAdopted | null;
+
+const ID = /^[a-zA-Z0-9_-]{1,256}$/;
+const TYPE_PLACES = "the attribute 'JobType' or the field 'type'";
+const ID_PLACES = "the attribute 'requestId' or the field 'job_id', 'requestId' or 'id'";
 const PRIORITIES: Readonly<Record<string, number>> = { high: 10, normal: 0, low: -10 };
 
 /**
@@ -22,10 +29,12 @@ const PRIORITIES: Readonly<Record<string, number>> = { high: 10, normal: 0, low:
  */
 export function adoptByDefault(queue: string): Adopt {
   return (body, attributes) => {
-    if (!isObject(body)) return null;
+    if (!isObject(body)) return { reason: 'Its body is not a JSON object.' };
     const type = attributes['JobType'] ?? body['type'];
     const id = attributes['requestId'] ?? body['job_id'] ?? body['requestId'] ?? body['id'];
-    if (typeof type !== 'string' || typeof id !== 'string' || !ID.test(id)) return null;
+    if (typeof type !== 'string') return { reason: `It names no task: ${TYPE_PLACES} must be a string.` };
+    if (typeof id !== 'string') return { reason: `It names no request: ${ID_PLACES} must be a string.` };
+    if (!ID.test(id)) return { reason: `Its request id must be 1 to 256 letters, digits, _ and -: ${ID_PLACES}.` };
     const priority = PRIORITIES[attributes['Priority'] ?? ''];
     const options = { queue, ...(priority !== undefined && { priority }) };
     return { id, request: { type, args: [body], options, ...(isJobId(id) && { id }) } };

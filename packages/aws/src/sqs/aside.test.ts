@@ -1,4 +1,4 @@
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { SendMessageCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { engine } from '@waybill/core';
 import { memoryStore } from '@waybill/core/testing';
 import { expect, onTestFinished, test } from 'vitest';
@@ -54,7 +54,7 @@ test('a foreign message that is no job is put aside, and sent back as it was', a
   expect(others).toEqual([]);
   expect(found).toMatchObject({
     ...{ queue: 'mails', place: 'dead', kind: 'foreign', jobId: null, body: '{"documents":[]}' },
-    reason: 'It is neither a hint nor a job.',
+    reason: expect.stringContaining('names no task'),
   });
   expect(await messages.replay({})).toEqual({ replayed: 1, removed: 0 });
   expect(inQueue('dead')).toEqual([]);
@@ -82,6 +82,78 @@ test('so is one that the engine refuses; repaired, it becomes a job', async () =
   expect(lease!.job).toMatchObject({ type: 'mail.send', spec: { args: [{ to: 'ada' }] } });
   await sqs.advance(60_000);
   expect(await messages.list({ limit: 10 })).toEqual([]);
+});
+
+test.each([
+  ['a list', '[]', {}, 'not a JSON object'],
+  ['a task alone', '{"type":"mail.send"}', {}, 'names no request'],
+  ['an id alone', '{"id":"a"}', {}, 'names no task'],
+  ['an id with a space', '{"id":"a b"}', { JobType: 'mail.send' }, '1 to 256 letters'],
+  ['too long an id', JSON.stringify({ id: 'x'.repeat(257) }), { JobType: 'mail.send' }, '1 to 256 letters'],
+])('E5: the reason of %s says what is wrong', async (_, body, attributes, reason) => {
+  const { messages, claim, put } = await open();
+  await claim();
+  await put('default', body, attributes);
+  expect(await claim()).toEqual([]);
+  expect(await messages.list({ limit: 10 })).toMatchObject([{ reason: expect.stringContaining(reason) }]);
+});
+
+test('E5: a request id of 256 characters makes one job, however often it comes', async () => {
+  const { claim, put, settleAll } = await open();
+  await claim();
+  const body = JSON.stringify({ type: 'mail.send', id: 'x'.repeat(256) });
+  await put('default', body);
+  const [lease] = await settleAll(COMPLETED);
+  expect(lease!.job).toMatchObject({ type: 'mail.send' });
+  await put('default', body);
+  expect(await claim()).toEqual([]);
+  await put('default', body.replace('xx', 'xy'));
+  expect(await claim()).toMatchObject([{ job: { type: 'mail.send' } }]);
+});
+
+test('E5: a message with ten attributes has a reason too, and all of them when it is sent back', async () => {
+  const { messages, inQueue, claim, put } = await open();
+  await claim();
+  const names = Array.from({ length: 10 }, (_, index) => `a${index}`);
+  await put('default', '{}', Object.fromEntries(names.map((name) => [name, `of ${name}`])));
+  expect(await claim()).toEqual([]);
+  expect(await messages.list({ limit: 10 })).toMatchObject([{ reason: expect.stringContaining('names no task') }]);
+  expect(await messages.replay({})).toEqual({ replayed: 1, removed: 0 });
+  const { messageAttributes } = inQueue('default')[0]!;
+  expect(Object.keys(messageAttributes).sort()).toEqual(names);
+  expect(messageAttributes['a9']).toMatchObject({ DataType: 'String', StringValue: 'of a9' });
+});
+
+// fault: a foreign message is as large as SQS takes
+test('B16: one that its reason makes too large is put aside without it', async () => {
+  const { messages, inQueue, claim, put } = await open();
+  await claim();
+  await put('default', 'x'.repeat(1_048_576));
+  expect(await claim()).toEqual([]);
+  expect(inQueue('default')).toEqual([]);
+  const [found] = await messages.list({ limit: 10 });
+  expect(found).toMatchObject({ kind: 'foreign', reason: null });
+  expect(found!.body).toHaveLength(1_048_576);
+});
+
+// fault: the dead queue takes no message of this size
+test('B16: one that cannot be put aside at all comes again after a quarter of an hour, and is not lost', async () => {
+  const { sqs, inQueue, claim, put } = await open();
+  await claim();
+  await put('default', '{}');
+  await claim();
+  const { url } = sqs.server.inspectQueue(`${sqs.prefix}-mails-dead`)!;
+  await sqs.client.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: { MaximumMessageSize: '1024' } }));
+  await put('default', 'x'.repeat(2_000));
+  let receives = 0;
+  for (let minutes = 0; minutes < 14; minutes++) {
+    expect(await claim()).toEqual([]);
+    const [left] = inQueue('default');
+    expect(left!.body).toHaveLength(2_000);
+    receives = left!.approximateReceiveCount;
+    await sqs.advance(60_000);
+  }
+  expect(receives).toBe(1);
 });
 
 // fault: a foreign message has the id of a job in another queue

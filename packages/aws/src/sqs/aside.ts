@@ -46,9 +46,9 @@ export function sqsAside({ sdk, poller, settings }: Base, book: QueueBook, sourc
     return taken;
   }
 
-  async function callsOf({ receipt }: AsideMessage) {
+  async function callsOf({ receipt, ...place }: AsideMessage) {
     const { name, handle } = readReceipt(receipt);
-    return { calls: (await sources.byName(name))?.calls, handle };
+    return { calls: (await sources.byName(name, place))?.calls, handle };
   }
 
   async function remove(aside: AsideMessage): Promise<void> {

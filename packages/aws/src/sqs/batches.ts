@@ -13,9 +13,16 @@ const NO_QUEUE = 'NonExistentQueue';
 
 type Entry = { Id: string };
 interface BatchAnswer {
-  Failed?: { Id?: string | undefined; Code?: string | undefined; Message?: string | undefined }[] | undefined;
+  Failed?:
+    | {
+        Id?: string | undefined;
+        Code?: string | undefined;
+        Message?: string | undefined;
+        SenderFault?: boolean | undefined;
+      }[]
+    | undefined;
 }
-type Failure = { code: string | undefined; message: string } | null;
+type Failure = { code: string | undefined; message: string; isOurs: boolean } | null;
 export type NewMessage = Omit<SendMessageBatchRequestEntry, 'Id'>;
 
 /** Calls of one kind to one queue, coalesced: ten to a request, alone at once when nothing else is under way. */
@@ -47,13 +54,15 @@ function answersOf(count: number, failed: NonNullable<BatchAnswer['Failed']>): F
   const byId = new Map(failed.map((one) => [one.Id, one]));
   return Array.from({ length: count }, (_, index) => {
     const one = byId.get(String(index));
-    return one ? { code: one.Code, message: one.Message ?? one.Code ?? 'unknown' } : null;
+    if (!one) return null;
+    return { code: one.Code, message: one.Message ?? one.Code ?? 'unknown', isOurs: one.SenderFault ?? false };
   });
 }
 
 /** A queue that is gone is an answer. What SQS refuses is sought by halving the batch; all else may pass. */
 function answersToError(count: number, error: unknown): Failure[] {
-  if (isMissing(error)) return Array.from({ length: count }, () => ({ code: NO_QUEUE, message: 'the queue is gone' }));
+  if (isMissing(error))
+    return Array.from({ length: count }, () => ({ code: NO_QUEUE, message: 'the queue is gone', isOurs: false }));
   if (isRefusal(error)) throw error;
   throw error instanceof WaybillError ? error : noAnswer('SQS', error);
 }
@@ -98,5 +107,11 @@ export class QueueCalls {
 /** SQS counts in seconds and hides for twelve hours at most. */
 export const secondsOf = (ms: number): number => Math.min(LONGEST_VISIBILITY_S, Math.max(0, Math.ceil(ms / 1000)));
 
-const refused = (what: string, { code, message }: NonNullable<Failure>): WaybillError =>
-  new WaybillError('unavailable', `A message could not be ${what}: ${message}`, { details: { code } });
+const refused = (what: string, { code, message, isOurs }: NonNullable<Failure>): WaybillError =>
+  new WaybillError(isOurs ? 'invalid_request' : 'unavailable', `A message could not be ${what}: ${message}`, {
+    details: { code },
+  });
+
+/** SQS will not have the message as it is, however often it is sent. */
+export const isRefusedMessage = (error: unknown): boolean =>
+  error instanceof WaybillError ? error.code === 'invalid_request' : isRefusal(error);

@@ -1,4 +1,4 @@
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { engine } from '@waybill/core';
 import { memoryStore } from '@waybill/core/testing';
 import { expect, onTestFinished, test } from 'vitest';
@@ -71,6 +71,34 @@ test('a dead job that is replayed is hinted at anew', async () => {
   await waybill.jobs.settle({ id: job.id, leaseToken: lease!.token, outcome: { kind: 'failed', error } });
   await waybill.deadLetters.replay(job.id);
   expect(await claim()).toMatchObject([{ job: { id: job.id, run: 2 } }]);
+});
+
+// fault: a lease token names the message of another queue
+test.each(['bills', 'other'])('B16: a lease token cannot delete or hide messages of the queue %s', async (name) => {
+  const { sqs, waybill } = await open();
+  const { job } = await waybill.jobs.enqueue({ type: 'mail.send', args: [], options: { queue: 'mails' } });
+  const [lease] = await waybill.jobs.claim({ queues: ['mails'], workerId: 'one', waitMs: 5_000 });
+  const QueueName = name === 'bills' ? `${sqs.prefix}-bills-default` : `other-${sqs.prefix}`;
+  const { QueueUrl } = await sqs.client.send(new CreateQueueCommand({ QueueName }));
+  await sqs.client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'precious' }));
+  const { Messages } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 60 }));
+  const [run, claimId] = lease!.token.split('.');
+  const leaseToken = `${run}.${claimId}.${QueueName}/${Messages![0]!.ReceiptHandle}`;
+  if (name === 'other') {
+    const { lost } = await waybill.jobs.heartbeat({
+      workerId: 'one',
+      jobs: [{ id: job.id, leaseToken }],
+      leaseMs: 1_000,
+    });
+    expect(lost).toEqual([]);
+  }
+  await waybill.jobs.settle({ id: job.id, leaseToken, outcome: { kind: 'completed', result: null } });
+  const { ready, inflight } = sqs.server.inspectQueue(QueueName)!.messages;
+  expect(ready).toEqual([]);
+  expect(inflight.map(({ message }) => message.body)).toEqual(['precious']);
+  await sqs.advance(59_000);
+  const early = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl }));
+  expect(early.Messages ?? []).toEqual([]);
 });
 
 test('adopt mode: a foreign message runs as a job, once, though it comes twice', async () => {

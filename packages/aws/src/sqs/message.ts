@@ -47,20 +47,29 @@ export function rawOf({ Body, MessageAttributes, ReceiptHandle }: Message): RawM
   return { body: Body ?? '', attributes, handle: ReceiptHandle ?? '' };
 }
 
-/** Null: nothing of ours, and nothing that may be adopted. */
+/** A message that is nothing of ours, and nothing that may be adopted. */
+export interface Strange {
+  strange: string;
+}
+
+export const isStrange = (read: Delivery | Strange): read is Strange => 'strange' in read;
+
+const NEITHER = 'It is neither a hint nor a job.';
+
 export function readMessage(
   { body, attributes, handle }: RawMessage,
   { tenant, queue }: Place,
   name: string,
   adopt: Adopt | true | undefined,
-): Delivery | null {
+): Delivery | Strange {
   const receipt = receiptOf(name, handle);
   const value = parse(body);
   const jobId = hintedJob(value, { tenant, queue });
   if (jobId !== null) return { tenant, jobId, queue, receipt };
-  if (adopt === undefined) return null;
+  if (adopt === undefined) return { strange: NEITHER };
   const adopted = (adopt === true ? adoptByDefault(queue) : adopt)(value, attributes);
-  if (adopted === null) return null;
+  if (adopted === null) return { strange: NEITHER };
+  if ('reason' in adopted) return { strange: adopted.reason };
   return { tenant, jobId: adopted.id, queue, receipt, adopt: adopted.request };
 }
 

@@ -1,7 +1,7 @@
 import { WaybillError } from '@waybill/core';
 import type { Base } from './base.ts';
 import { isMissing, wasDeletedJustNow } from './failures.ts';
-import { type Place, queueName, type Role } from './queue-names.ts';
+import { type Place, queueName, ROLES, type Role } from './queue-names.ts';
 
 /** How long a queue that was not there is taken to be still missing. */
 const MISSING_FOR_MS = 60_000;
@@ -33,6 +33,18 @@ export class QueueBook {
     if (!given) return queueName(stem, place, role);
     const url = given[role] ?? (role === 'high' || role === 'low' ? given.default : undefined);
     return url === undefined ? undefined : nameOf(url);
+  }
+
+  /**
+   * Whether a receipt may name this queue. It comes from whoever holds the lease, so it must not reach any other queue of
+   * the account. A heartbeat knows the tenant only, and no job queue.
+   */
+  isOwn(name: string, { tenant, queue }: Place): boolean {
+    const { queues, stem } = this.#base.settings;
+    if (queue !== '') return ROLES.some((role) => this.nameFor({ tenant, queue }, role) === name);
+    const given = Object.values(queues).flatMap((urls) => Object.values(urls));
+    if (given.some((url) => nameOf(url) === name)) return true;
+    return name.startsWith(`${stem}-`) && ROLES.some((role) => name.endsWith(`-${role}`));
   }
 
   /** The address of a queue by its name; undefined when there is none. */

@@ -7,6 +7,8 @@ export type Tier = (typeof TIERS)[number];
 /** `redrive` gets what was received three times and never deleted; `dead` tells of jobs that have died. */
 export type Role = Tier | 'redrive' | 'dead';
 
+export const ROLES: readonly Role[] = [...TIERS, 'redrive', 'dead'];
+
 /** A job queue of a tenant, which has an SQS queue for every role. */
 export interface Place {
   tenant: string;

@@ -3,7 +3,7 @@ import type { Delivery } from '@waybill/core';
 import type { Base } from './base.ts';
 import { PER_REQUEST, QueueCalls, secondsOf } from './batches.ts';
 import { isMissing } from './failures.ts';
-import { rawOf, readMessage } from './message.ts';
+import { isStrange, rawOf, readMessage } from './message.ts';
 import type { Place } from './queue-names.ts';
 import { LONGEST_POLL_MS } from './settings.ts';
 
@@ -19,6 +19,9 @@ export interface SourceParts {
   /** Keeps a foreign message that was refused, where there is a place for it. */
   putAside(message: Message, reason: string): Promise<void>;
 }
+
+/** When a message comes again that could not be put aside. */
+const UNKEPT_AGAIN_MS = 900_000;
 
 /** One SQS queue to receive from and to speak to. */
 export class Source {
@@ -74,30 +77,37 @@ export class Source {
   async #read(messages: Message[]): Promise<Delivery[]> {
     const { base, place, name } = this.#parts;
     const adopt = base.settings.adopt[place.queue];
-    const read = messages.map((message) => ({ message, delivery: readMessage(rawOf(message), place, name, adopt) }));
-    await Promise.all(
-      read
-        .filter(({ delivery }) => delivery === null)
-        .map(({ message }) => this.#removePoison(message, adopt !== undefined)),
-    );
-    return read.flatMap(({ delivery, message }) => (delivery?.adopt ? { ...delivery, message } : (delivery ?? [])));
+    const deliveries: Delivery[] = [];
+    const removed: Promise<void>[] = [];
+    for (const message of messages) {
+      const read = readMessage(rawOf(message), place, name, adopt);
+      if (isStrange(read)) removed.push(this.#removePoison(message, adopt === undefined ? null : read.strange));
+      else deliveries.push(read.adopt ? { ...read, message } : read);
+    }
+    await Promise.all(removed);
+    return deliveries;
   }
 
   /**
    * Nobody will ever understand it, and kept it would come back until it has blocked the redrive queue. Where foreign
    * messages become jobs it may be one that somebody wants to repair, so it is put aside first.
    */
-  async #removePoison(message: Message, isKept: boolean): Promise<void> {
+  async #removePoison(message: Message, keptFor: string | null): Promise<void> {
     const { base, onPoison, putAside } = this.#parts;
     const { logger } = base.settings;
     const told = { queue: this.name, message: message.MessageId };
     onPoison();
-    logger.warn(told, isKept ? 'A message that is no job was put aside.' : 'A message that is no hint was removed.');
+    logger.warn(
+      told,
+      keptFor === null ? 'A message that is no hint was removed.' : 'A message that is no job was put aside.',
+    );
     try {
-      if (isKept) await putAside(message, 'It is neither a hint nor a job.');
+      if (keptFor !== null) await putAside(message, keptFor);
       await this.calls.remove(message.ReceiptHandle ?? '');
     } catch (error) {
       logger.warn({ err: error, ...told }, 'A message that is no hint could not be removed.');
+      // Nobody can do anything about it for now, so it shall not come with every receive.
+      await this.calls.hide(message.ReceiptHandle ?? '', UNKEPT_AGAIN_MS).catch(() => {});
     }
   }
 }

@@ -1,8 +1,9 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { WaybillError } from '@waybill/core';
-import { withReason } from './aside-message.ts';
+import { original } from './aside-message.ts';
+import { withReason } from './aside-reason.ts';
 import type { Base } from './base.ts';
-import type { NewMessage } from './batches.ts';
+import { isRefusedMessage, type NewMessage } from './batches.ts';
 import { LongPoll } from './long-poll.ts';
 import type { QueueBook } from './queue-book.ts';
 import { type Place, type Role, TIERS } from './queue-names.ts';
@@ -80,14 +81,32 @@ export class Sources {
     if (!isSent) throw new WaybillError('unavailable', `The SQS queue '${source.name}' is being deleted.`);
   }
 
-  /** Into the dead queue, with everything that it came with. Where no such queue was given, it is lost. */
+  /**
+   * Into the dead queue, with everything that it came with. Where no such queue was given, it is lost. The reason may make
+   * a large message too large; then it goes without, and only the log tells.
+   */
   async putAside(place: Place, message: Message, reason: string): Promise<void> {
     if (!this.has(place, 'dead')) return;
-    await this.send(place, 'dead', { MessageBody: message.Body, ...withReason(message, reason) });
+    try {
+      await this.send(place, 'dead', { MessageBody: message.Body, ...withReason(message, reason) });
+    } catch (error) {
+      if (!isRefusedMessage(error)) throw error;
+      const told = { err: error, queue: place.queue, message: message.MessageId, reason };
+      this.#base.settings.logger.warn(told, 'A message was put aside without its reason, which made it too large.');
+      await this.send(place, 'dead', original(message));
+    }
   }
 
-  /** By the name in a receipt, which may come from another process; nobody receives through it. */
-  async byName(name: string): Promise<Source | undefined> {
+  /**
+   * By the name in a receipt, which may come from another process; nobody receives through it. A delivery that carries its
+   * message was received here, and its receipt is true.
+   */
+  async byName(name: string, { message, ...place }: Place & { message?: unknown }): Promise<Source | undefined> {
+    if (message === undefined && !this.#book.isOwn(name, place)) {
+      const told = { queue: place.queue, name };
+      this.#base.settings.logger.warn(told, 'A lease token named an SQS queue that is not one of its job queue.');
+      return undefined;
+    }
     const known = this.#open.get(name);
     if (known) return known.source;
     const url = await this.#book.find(name);

@@ -52,14 +52,14 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
       ...(hint.delayMs > 0 && { DelaySeconds: Math.ceil(hint.delayMs / 1000) }),
     });
 
-  async function hide({ receipt }: Delivery, ms: number): Promise<void> {
+  async function hide({ receipt, ...place }: Delivery, ms: number): Promise<void> {
     const { name, handle } = readReceipt(receipt);
-    await (await sources.byName(name))?.calls.hide(handle, ms);
+    await (await sources.byName(name, place))?.calls.hide(handle, ms);
   }
 
-  async function ack({ receipt }: Pick<Delivery, 'receipt'>): Promise<void> {
+  async function ack({ receipt, ...place }: Delivery): Promise<void> {
     const { name, handle } = readReceipt(receipt);
-    await (await sources.byName(name))?.calls.remove(handle);
+    await (await sources.byName(name, place))?.calls.remove(handle);
   }
 
   return {

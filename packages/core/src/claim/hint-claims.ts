@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { MAX_KEY_LENGTH } from '../enqueue/enqueue.ts';
 import { WaybillError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
@@ -10,6 +12,8 @@ import { SafetyNet } from './safety-net.ts';
 const MAX_REMEMBERED = 1_000;
 /** When a foreign message is tried again that could not be stored. */
 const ADOPT_AGAIN_MS = 10_000;
+/** When one is tried again that is refused and could not be put aside. */
+const REFUSED_AGAIN_MS = 900_000;
 /** Receives of nothing but useless hints, after which a claim that need not wait looks into the store. */
 const USELESS_RECEIVES = 5;
 
@@ -135,7 +139,7 @@ export class HintClaims {
     const { tenant, jobId, queue, adopt: request } = delivery;
     if (!request) return delivery;
     const { adopt, transport, logger } = this.#parts;
-    const context = request.id === undefined ? { tenant, idempotencyKey: `adopt:${queue}:${jobId}` } : { tenant };
+    const context = request.id === undefined ? { tenant, idempotencyKey: adoptionKey(queue, jobId) } : { tenant };
     try {
       const { job } = await adopt(request, context);
       return { ...delivery, jobId: job.id };
@@ -151,9 +155,17 @@ export class HintClaims {
     }
   }
 
+  /** What cannot be put aside comes again, after a pause that lets its transport do something about it. */
   #refuse(delivery: Delivery, reason: string): Promise<void> {
     const { transport } = this.#parts;
-    return this.#telling(delivery, () => transport.putAside?.(delivery, reason) ?? transport.ack(delivery));
+    return this.#telling(delivery, async () => {
+      try {
+        await (transport.putAside?.(delivery, reason) ?? transport.ack(delivery));
+      } catch (error) {
+        await transport.release(delivery, REFUSED_AGAIN_MS);
+        throw error;
+      }
+    });
   }
 
   async #telling({ queue, jobId }: Delivery, work: () => Promise<void>): Promise<void> {
@@ -167,3 +179,9 @@ export class HintClaims {
 /** The foreign message wants a job in these queues. Another `adopt` may have made one elsewhere on purpose. */
 const isMeantFor = (queues: readonly string[], { adopt }: Delivery): boolean =>
   adopt !== undefined && queues.includes(adopt.options?.queue ?? 'default');
+
+/** The producer's name of a request in a queue, as a key; too long a one is told apart by its digest. */
+function adoptionKey(queue: string, id: string): string {
+  const key = `adopt:${queue}:${id}`;
+  return key.length <= MAX_KEY_LENGTH ? key : `adopt:${createHash('sha256').update(key).digest('hex')}`;
+}

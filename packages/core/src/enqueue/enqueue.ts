@@ -17,7 +17,7 @@ import { chainsOf } from './unique-chain.ts';
 /** Jobs in one call; more belong into several calls. */
 export const MAX_BATCH = 1_000;
 
-const MAX_KEY_LENGTH = 255;
+export const MAX_KEY_LENGTH = 255;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 /** Rounds in which others may keep taking our unique keys before we give up. */
