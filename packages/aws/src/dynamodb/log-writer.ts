@@ -4,7 +4,8 @@ import { absent } from './conditions.ts';
 import type { Database } from './database.ts';
 import { encodeEntries } from './event-codec.ts';
 import type { Item } from './items.ts';
-import { bucketOf, bucketPk, confirmSk, headKey, positionSk } from './keys.ts';
+import { bucketOf, bucketPk, confirmSk, positionSk } from './keys.ts';
+import { LogPositions } from './log-positions.ts';
 import { markOf, unloggedMark } from './marks.ts';
 import { secondsOf } from './rows.ts';
 import type { Settings } from './settings.ts';
@@ -24,20 +25,23 @@ export const EMPTY_BODY = '[]';
 export class LogWriter {
   readonly #db: Database;
   readonly #settings: Settings;
+  readonly #positions: LogPositions;
 
   constructor(db: Database, settings: Settings) {
     this.#db = db;
     this.#settings = settings;
+    this.#positions = new LogPositions(db, settings);
   }
 
   async open(changes: readonly (readonly LogEvent[])[]): Promise<OpenSegments> {
     const parts = partBySize(changes);
     const segments = new OpenSegments(this.#db, this.#settings, changes.length);
     if (parts.length === 0) return segments;
-    const head = await this.#draw(parts.length);
+    // Drawn before the rows are written and after whatever they build on, so a job's events are in order.
+    const first = await this.#positions.draw(parts.length);
     const now = this.#settings.clock.now();
     for (const [offset, part] of parts.entries()) {
-      const position = head - parts.length + 1 + offset;
+      const position = first + offset;
       const x = secondsOf(now + this.#settings.retention.eventsMs);
       const body = encodeEntries(part.map((index) => changes[index]!));
       const key = { pk: bucketPk(bucketOf(position)), sk: positionSk(position) };
@@ -53,12 +57,6 @@ export class LogWriter {
       segments.add(position, part, x);
     }
     return segments;
-  }
-
-  /** Drawn before the rows are written and after whatever they build on, so a job's events are in order. */
-  async #draw(count: number): Promise<number> {
-    const head = await this.#db.count(headKey, { n: count }, { at: this.#settings.clock.now() });
-    return head['n'] as number;
   }
 }
 
