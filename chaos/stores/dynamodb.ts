@@ -24,9 +24,9 @@ export const dynamodb: ChaosStore = {
   pace: { leaseMs: 8_000, lateLeaseMs: 5_000, sweepEveryMs: 1_000, faultEveryMs: [800, 4_000], jobsPerSecond: 6 },
   isOrderExact: false,
   clockErrorMs: 5,
-  // A follower waits a minute for a writer that was killed, and it watches only the hundred segments that it has come to:
-  // where writers are killed all the time, several of these minutes come one after another.
-  followLagMs: 300_000,
+  // A follower waits a minute for a writer that was killed, and meanwhile watches what is behind it. The rest is for a
+  // machine under load.
+  followLagMs: 180_000,
   orphanedAfterMs: 11 * 60_000,
   open: async ({ folder, guard }) => {
     if (!hasJava) throw new Error('DynamoDB Local needs Java 17 or newer: `java -version` must answer.');

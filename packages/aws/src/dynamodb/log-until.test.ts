@@ -106,4 +106,44 @@ describe.skipIf(!canRun)('a reader up to a place that writers have yet to come t
     const one = await store.events.read({ filter: { tenant: '*' }, after, until, limit: 1 });
     expect(one).toMatchObject({ events: [events[0]], atEnd: false });
   });
+
+  // fault: processes die right after they have drawn their positions, in several buckets of the log
+  it('comes past many dead writers in one minute, not in one for each hundred calls', async () => {
+    const table = local.newTable();
+    const clock = new TestClock();
+    const { store, close } = await local.open({ table, clock });
+    onTestFinished(close);
+    const told: string[] = [];
+    for (let writers = 0; writers < 5; writers++) {
+      const jobs = Array.from({ length: 60 }, () => aJob());
+      await Promise.all(jobs.map((job) => store.insert([{ jobs: [job] }])));
+      told.push(...jobs.map(({ job }) => job.id));
+      const client = new FaultyClient(local.client());
+      const doomed = await local.open({ table, clock, client });
+      const last = aJob();
+      // From then on it knows the queue, and its next request draws a position.
+      await doomed.store.insert([{ jobs: [last] }]);
+      told.push(last.job.id);
+      client.faults = { crashAfter: client.requests.length + 1 };
+      await expect(doomed.store.insert([{ jobs: [aJob()] }])).rejects.toThrow();
+    }
+    expect(await store.events.end(), 'each has left a position').toBe(String(told.length + 5 + 1));
+    const seen: LoggedEvent[] = [];
+    let cursor: string | undefined;
+    const read = async (): Promise<void> => {
+      for (let isMoving = true; isMoving; ) {
+        const after = cursor === undefined ? {} : { after: cursor };
+        const page = await store.events.read({ filter: { tenant: '*' }, limit: 500, ...after });
+        isMoving = page.cursor !== cursor;
+        seen.push(...page.events);
+        cursor = page.cursor;
+      }
+    };
+    const { eventLagMs } = store.capabilities;
+    for (let waitedMs = 0; waitedMs <= eventLagMs; waitedMs += 5_000) {
+      await read();
+      await clock.advance(5_000);
+    }
+    expect(new Set(seen.map(({ jobId }) => jobId))).toEqual(new Set(told));
+  });
 });

@@ -83,6 +83,7 @@ async function readOnce(base: Base, query: EventQuery, from: Position | null, to
       if (events === 'open') {
         // Those behind it are watched from now on too: a process that died has often left several.
         for (const one of segments) if (one.position > segment.position && !one.confirmed) isOrphaned(base, one, head);
+        await watchAhead(base, segment.position, head);
         return { page: { ...page, atEnd: to === null }, isWaiting: to !== null && at === start };
       }
       if (events === 'gone') page.missed ||= from !== null;
@@ -163,6 +164,16 @@ async function eventsOf(base: Base, segment: Segment, head: Head): Promise<LogEv
   if (entries) return trueOnes(entries, await settleOrphan(base, position, entries, item['x'] as number));
   // Drawn by a process that died before it wrote there, or that is about to.
   return (await closePosition(base, position)) ? [] : 'open';
+}
+
+/** The same in the buckets behind, once the writer has been silent for a while: this takes reads of its own. */
+async function watchAhead(base: Base, position: number, head: Head): Promise<void> {
+  const ahead = base.orphans.nextAhead(position, head.newest);
+  if (ahead === null) return;
+  for (let from = ahead.from; from <= ahead.to; from = firstOf(bucketOf(from) + 1)) {
+    const segments = await readBucket(base, from, Math.min(ahead.to, firstOf(bucketOf(from) + 1) - 1));
+    for (const one of segments) if (!one.confirmed) isOrphaned(base, one, head);
+  }
 }
 
 const isOrphaned = ({ orphans }: Base, { position, item, drawnBy }: Segment, head: Head): boolean =>

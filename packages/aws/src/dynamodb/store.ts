@@ -55,7 +55,7 @@ import { LogWriter } from './log-writer.ts';
 import { lockTable } from './named-locks.ts';
 import { openClient } from './open-client.ts';
 import { opensAt } from './opens-at.ts';
-import { ORPHANED_AFTER_MS, OrphanWatch } from './orphan-watch.ts';
+import { LONGEST_LAG_MS, OrphanWatch } from './orphan-watch.ts';
 import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
 import { pruneWorkflows } from './prune-workflows.ts';
 import { QueueBook } from './queue-book.ts';
@@ -77,7 +77,7 @@ const CAPABILITIES: StoreCapabilities = {
   ordering: 'relaxed',
   search: true,
   // Only after a writer died: readers do not pass its segment until it is certain what became of it.
-  eventLagMs: ORPHANED_AFTER_MS,
+  eventLagMs: LONGEST_LAG_MS,
   wakesAcrossProcesses: false,
   pruneLagMs: 2 * DAY_MS,
   prunesItself: true,
