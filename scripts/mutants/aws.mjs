@@ -159,7 +159,7 @@ export const AWS_MUTANTS = [
   },
   {
     name: 'dynamodb-clock-of-the-machine',
-    guard: 'time: leases and schedules go by the time of DynamoDB',
+    guard: 'order: leases and schedules go by one time, that of DynamoDB',
     file: 'packages/aws/src/dynamodb/store.ts',
     replace: 'if (serviceClock) settings.clock = serviceClock;',
     by: '',
@@ -168,7 +168,7 @@ export const AWS_MUTANTS = [
   },
   {
     name: 'sqs-receipt-of-any-queue',
-    guard: 'tenants and queues: a lease token reaches no message of another queue',
+    guard: 'key: a lease token reaches no message of another queue',
     file: 'packages/aws/src/sqs/sources.ts',
     replace: 'if (message === undefined && !this.#book.isOwn(name, place)) {',
     by: 'if (false) {',

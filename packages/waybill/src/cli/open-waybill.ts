@@ -23,7 +23,7 @@ export async function openWaybill(
   { clock, tenant, create, maintenance, transport, blobs, logger }: Opening,
 ): Promise<Waybill> {
   const parsed = parseAddress(address);
-  // The clock of this machine is nobody's order: a database with a time of its own is gone by that.
+  // The machine's own clock is not passed on, so that a store with a server goes by the server's time.
   const ordered = clock.now === systemClock.now ? {} : { clock };
   const common = { ...ordered, ...(tenant !== undefined && { tenant }), ...(logger !== undefined && { logger }) };
   // The environment may name a transport and blobs for the servers of this machine; a remote server has its own.
