@@ -35,6 +35,7 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
     report: ({ jobs }) => jobs.report({ id: ID, leaseToken: '1.x', fraction: 0.5 }),
     progress: ({ jobs }) => jobs.progress(ID),
     cancel: ({ jobs }) => jobs.cancel(ID),
+    retry: ({ jobs }) => jobs.retry(ID),
     activate: ({ jobs }) => jobs.activate(ID),
     urls: 'absent',
   },
