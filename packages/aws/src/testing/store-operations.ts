@@ -58,6 +58,7 @@ export function storeOperations(store: DynamoStore, job: Job, clock: TestClock):
     'crons.get': () => crons.get('', 'nightly'),
     'crons.list': () => crons.list(''),
     'crons.remove': () => crons.remove('', 'nightly'),
+    'crons.enable': () => crons.enable({ tenant: '', name: 'nightly', expected: 1, enabled: true, nextAt: now }),
     'crons.fire': () =>
       crons.fire({ tenant: '', name: 'nightly', expected: { version: 1, nextAt: now }, nextAt: null, tick: now }),
     'records.get': () => records.get([RECORD]),
