@@ -39,9 +39,14 @@ export function table<T>(items: readonly T[], columns: readonly Column<T>[], sty
   return `${[heading, ...lines].join('\n')}\n`;
 }
 
+/** The colour of a value is put on after its control characters are taken out, or it would lose its escape bytes. */
+export type Pair = readonly [name: string, value: string | undefined, paint?: (text: string) => string];
+
 /** Names and values, one pair a line; pairs without a value are left out. */
-export function pairs(entries: readonly (readonly [name: string, value: string | undefined])[], style: Style): string {
+export function pairs(entries: readonly Pair[], style: Style): string {
   const shown = entries.filter(([, value]) => value !== undefined);
   const width = Math.max(...shown.map(([name]) => name.length));
-  return shown.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${oneLine(value ?? '')}\n`).join('');
+  return shown
+    .map(([name, value = '', paint = (text) => text]) => `${style.dim(name.padEnd(width))}  ${paint(oneLine(value))}\n`)
+    .join('');
 }

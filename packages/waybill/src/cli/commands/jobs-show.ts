@@ -58,7 +58,7 @@ function factsOf(job: Job, progress: Progress | null, { style, io }: Context): s
     [
       ['id', job.id],
       ['type', job.type],
-      ['state', style.state(job.dead ? `${job.state} (dead letter)` : job.state)],
+      ['state', job.dead ? `${job.state} (dead letter)` : job.state, style.state],
       ['queue', job.queue],
       ['priority', job.priority === 0 ? undefined : String(job.priority)],
       ['attempt', `${job.attempt} of ${job.maxAttempts}`],

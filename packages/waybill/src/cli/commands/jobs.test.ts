@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
 import { EPOCH, Terminal } from '../testing/terminal.ts';
 
@@ -164,6 +165,18 @@ test('texts of others cannot take over the terminal', async () => {
   const { out } = await terminal.run('jobs', 'show', terminal.id(3));
   expect(out).toContain('evil: red  [31m next');
   expect(out).not.toContain('\u001b');
+});
+
+test('D6: show colours the state of a job and of a queue, and the text stays the same', async () => {
+  const plain = await terminal.run('jobs', 'show', terminal.id(2));
+  const plainQueue = await terminal.run('queues', 'show', 'email');
+  terminal.isTty = true;
+  const job = await terminal.run('jobs', 'show', terminal.id(2));
+  expect(job.out).toContain('\u001b[31mdiscarded (dead letter)\u001b[39m\n');
+  expect(stripVTControlCharacters(job.out)).toBe(plain.out);
+  const queue = await terminal.run('queues', 'show', 'email');
+  expect(queue.out).toContain('\u001b[36mactive\u001b[39m\n');
+  expect(stripVTControlCharacters(queue.out)).toBe(plainQueue.out);
 });
 
 test('show tells how far a run is', async () => {

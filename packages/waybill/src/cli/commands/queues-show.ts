@@ -20,7 +20,7 @@ export const queuesShow = command({
       pairs(
         [
           ['queue', queue.name],
-          ['status', context.style.state(queue.status)],
+          ['status', queue.status, context.style.state],
           ['limit', limitText(stats.limit)],
           ['keeps', stats.keep === 'none' ? 'nothing of completed jobs' : undefined],
           ['available', `${available}${waiting}`],
