@@ -75,6 +75,7 @@ export { checkLimitRule } from './limits/limit-options.ts';
 export { startsIn, type Window, withStarts } from './limits/window.ts';
 export { isDay, parseMoment } from './moment.ts';
 export { checkNodeVersion } from './node-version.ts';
+export { isMissing, loadOptional } from './optional-package.ts';
 export type * from './store/apply.ts';
 export * from './store/claim.ts';
 export {

@@ -1,18 +1,11 @@
-import { WaybillError } from '@waybill/core';
+import { loadOptional } from '@waybill/core';
 import type { CustomTypesConfig } from 'pg';
 
 export type Driver = typeof import('pg')['default'];
 
 /** `pg` is an optional peer: who keeps to SQLite need not install it. */
 export async function loadDriver(): Promise<Driver> {
-  try {
-    return (await import('pg')).default;
-  } catch (cause) {
-    throw new WaybillError('unsupported', 'The PostgreSQL store needs the package `pg`, which is not installed.', {
-      hint: 'npm install pg',
-      cause,
-    });
-  }
+  return (await loadOptional({ name: 'pg', needs: 'The PostgreSQL store needs' }, () => import('pg'))).default;
 }
 
 const INT8 = 20;
