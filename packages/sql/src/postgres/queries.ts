@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { sqlFiles } from '../sql-files.ts';
+import { QUERIES } from './embedded-sql.ts';
 import { COLUMNS } from './rows.ts';
 
 export const QUERY_NAMES = [
@@ -106,12 +107,11 @@ export type QueryName = (typeof QUERY_NAMES)[number];
 
 export type Statements = Readonly<Record<QueryName, string>>;
 
-/** The path goes through the package's root, so that it is the same from `src` and from `dist`. */
-const FOLDER = new URL('../../src/postgres/queries/', import.meta.url);
+const files = () => sqlFiles('postgres/queries', QUERIES);
 
-export const queryFiles = (): string[] => readdirSync(FOLDER).map((name) => name.replace('.sql', ''));
+export const queryFiles = (): string[] => Object.keys(files()).map((name) => name.replace('.sql', ''));
 
-export const readQuery = (name: QueryName): string => readFileSync(new URL(`${name}.sql`, FOLDER), 'utf8');
+export const readQuery = (name: QueryName): string => files()[`${name}.sql`]!;
 
 const OF_JOB = COLUMNS.split(',').map((column) => `(job).${column.trim()}`);
 

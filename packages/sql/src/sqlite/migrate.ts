@@ -1,21 +1,21 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { WaybillError } from '@waybill/core';
+import { sqlFiles } from '../sql-files.ts';
+import { MIGRATIONS } from './embedded-sql.ts';
 import { isInTransaction } from './older-node.ts';
 
 /** Marks a file as ours: the letters WAYB. */
 const APPLICATION_ID = 0x57415942;
 
-const FOLDER = new URL('../../src/sqlite/migrations/', import.meta.url);
-
 interface Migration {
   number: number;
   name: string;
+  sql: string;
 }
 
 export function migrations(): Migration[] {
-  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.sql'));
-  return files.sort().map((name) => ({ number: Number.parseInt(name, 10), name }));
+  const files = Object.entries(sqlFiles('sqlite/migrations', MIGRATIONS));
+  return files.map(([name, sql]) => ({ number: Number.parseInt(name, 10), name, sql }));
 }
 
 /**
@@ -29,8 +29,8 @@ export function migrate(db: DatabaseSync, path: string): void {
   db.exec('begin exclusive');
   try {
     const current = schemaVersion(db, newest, path);
-    for (const { number, name } of all) {
-      if (number > current) db.exec(readFileSync(new URL(name, FOLDER), 'utf8'));
+    for (const { number, sql } of all) {
+      if (number > current) db.exec(sql);
     }
     db.exec(`pragma application_id = ${APPLICATION_ID}`);
     db.exec(`pragma user_version = ${newest}`);

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { sqlFiles } from '../sql-files.ts';
+import { QUERIES } from './embedded-sql.ts';
 import { prepare, type Query } from './prepare.ts';
 
 export const QUERY_NAMES = [
@@ -110,10 +111,9 @@ export type QueryName = (typeof QUERY_NAMES)[number];
 
 export type Queries = Readonly<Record<QueryName, Query>>;
 
-/** The path goes through the package's root, so that it is the same from `src` and from `dist`. */
-export function readQuery(name: QueryName): string {
-  return readFileSync(new URL(`../../src/sqlite/queries/${name}.sql`, import.meta.url), 'utf8');
-}
+const files = () => sqlFiles('sqlite/queries', QUERIES);
+
+export const readQuery = (name: QueryName): string => files()[`${name}.sql`]!;
 
 export function prepareAll(db: DatabaseSync): Queries {
   return Object.fromEntries(QUERY_NAMES.map((name) => [name, prepare(db, readQuery(name))])) as Queries;

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { WaybillError } from '@waybill/core';
+import { THREAD } from './embedded-thread.ts';
 import type { ToThread } from './protocol.ts';
 
-const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
+/** How this module's name ends while it is a file beside `thread`; in a bundle it is not, and the thread comes as text. */
+const ENDING = /\/sqlite\/thread-pool(\.ts|\.js)$/.exec(String(import.meta.url))?.[1];
 
 /** Not the flags of the process, some of which a worker refuses. Node 22 still calls its SQLite experimental. */
 const FLAGS = ['--disable-warning=ExperimentalWarning'];
@@ -47,9 +50,20 @@ function leave(thread: Worker): void {
 }
 
 function start(): Worker {
-  const thread = new Worker(ENTRY, { name: 'waybill-sqlite', execArgv: FLAGS });
+  const options = { name: 'waybill-sqlite', execArgv: FLAGS };
+  const thread =
+    ENDING === undefined
+      ? new Worker(threadText(), { ...options, eval: true })
+      : new Worker(new URL(`./thread${ENDING}`, import.meta.url), options);
   // One that dies while it has nothing to do is missed by nobody.
   thread.on('exit', () => leave(thread));
   thread.on('error', () => {});
   return thread;
+}
+
+function threadText(): string {
+  if (THREAD !== null) return THREAD;
+  throw new WaybillError('internal', 'This build of @waybill/sql has no SQLite thread in it.', {
+    hint: 'Build it with: npm run build',
+  });
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { sqlFiles } from '../../sql-files.ts';
+import { MIGRATIONS } from '../embedded-sql.ts';
 
 export interface Migration {
   number: number;
@@ -11,14 +12,11 @@ export interface Migration {
   needs: number;
 }
 
-const FOLDER = new URL('../../../src/postgres/migrations/', import.meta.url);
-
 /** In the first line of a migration that only adds what a process of the version before does not look at. */
 const COMPATIBLE = /^--! compatible with (\d+)\n/;
 
-export function readMigrations(folder: URL = FOLDER): Migration[] {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.sql'));
-  return files.sort().map((name) => migration(name, readFileSync(new URL(name, folder), 'utf8')));
+export function readMigrations(): Migration[] {
+  return Object.entries(sqlFiles('postgres/migrations', MIGRATIONS)).map(([name, text]) => migration(name, text));
 }
 
 /** The checksum is that of the text with plain line ends, whatever a checkout has made of them. */
