@@ -2,12 +2,16 @@ import { type Clock, systemClock, type Waybill } from '@waybill/core';
 import type { Io } from './io.ts';
 import { type Opening, openWaybill } from './open-waybill.ts';
 import { type Style, styleFor } from './style.ts';
+import { linesWithin } from './text-width.ts';
 
 const DEFAULT_STORE = 'sqlite:./waybill.db';
 
 export const transportIn = (env: Io['env']): string => env['WAYBILL_TRANSPORT'] || 'poll';
 
 export const blobsIn = (env: Io['env']): string | undefined => env['WAYBILL_BLOBS'] || undefined;
+
+/** Below this nothing could be laid out; such a terminal breaks the lines itself. */
+const LEAST_WIDTH = 40;
 
 /** What a command works with, made for one call of it. */
 export class Context {
@@ -26,6 +30,12 @@ export class Context {
     this.style = styleFor(io);
     this.namedStore = values.store ?? (io.env['WAYBILL_STORE'] || undefined);
     this.tenant = values.tenant ?? (io.env['WAYBILL_TENANT'] || undefined);
+  }
+
+  /** Of the terminal; endless elsewhere, since nobody looks at a pipe. A terminal that does not know is taken for 80. */
+  get width(): number {
+    const columns = this.io.columns();
+    return columns === undefined ? Number.POSITIVE_INFINITY : Math.max(columns || 80, LEAST_WIDTH);
   }
 
   get store(): string {
@@ -50,9 +60,10 @@ export class Context {
     return this.#waybill;
   }
 
-  /** The one document of this call, or its text for people. */
+  /** The one document of this call, or its text for people. Lines that are too wide for them go on in the next one. */
   show(document: unknown, text: () => string): void {
-    this.io.stdout.write(this.isJson ? `${JSON.stringify(document, null, 2)}\n` : text());
+    if (this.isJson) this.io.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    else this.io.stdout.write(linesWithin(text(), this.width));
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,8 @@
 import type { DeadMessage, DeadMessages, JobFilter } from '@waybill/core';
 import type { Context } from './context.ts';
 import { away } from './spans.ts';
-import { type Column, clipped, oneLine, table } from './table.ts';
+import { type Column, table } from './table.ts';
 
-const LONGEST_TEXT = 60;
 /** As much as one call does, so that a Ctrl-C is heard. */
 const SLICE = 100;
 export const MOST_MESSAGES = 1_000;
@@ -19,16 +18,17 @@ export const messageToWire = ({ id, queue, place, kind, jobId, reason, sentAt, b
   ...{ message_id: id, queue, place, kind, job_id: jobId, reason, sent_at: new Date(sentAt).toISOString(), body },
 });
 
-export function messageTable(messages: readonly DeadMessage[], { style, io }: Context): string {
+export function messageTable(messages: readonly DeadMessage[], context: Context): string {
+  const { io } = context;
   const columns: Column<DeadMessage>[] = [
-    { title: 'MESSAGE', of: ({ id }) => id },
-    { title: 'QUEUE', of: ({ queue }) => queue },
-    { title: 'PLACE', of: ({ place }) => place },
+    { title: 'MESSAGE', of: ({ id }) => id, least: 9 },
+    { title: 'QUEUE', of: ({ queue }) => queue, least: 8 },
+    { title: 'PLACE', of: ({ place }) => place, spare: 1 },
     { title: 'KIND', of: ({ kind }) => kind },
     { title: 'SENT', of: ({ sentAt }) => away(sentAt, io.now()) },
-    { title: 'WHAT', of: ({ jobId, reason, body }) => clipped(oneLine(jobId ?? reason ?? body), LONGEST_TEXT) },
+    { title: 'WHAT', of: ({ jobId, reason, body }) => jobId ?? reason ?? body, least: 12 },
   ];
-  return table(messages, columns, style);
+  return table(messages, columns, context);
 }
 
 /**

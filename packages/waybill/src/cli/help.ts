@@ -1,68 +1,93 @@
 import { ERROR_TABLE } from '@waybill/client';
 import type { Command, Options } from './command.ts';
 import { usageOf } from './command.ts';
+import { wrapped } from './text-width.ts';
 
 const OVERVIEW = 'waybill: background jobs where the row is the truth and the queue is only a hint\n';
 
 /** All commands, by section. */
-export function overview(commands: readonly Command[]): string {
-  const width = widthOf(commands);
+export function overview(commands: readonly Command[], width: number): string {
   const sections = [...new Set(commands.map(({ section }) => section))].map((section) => {
     const own = commands.filter((one) => one.section === section);
-    return `${section}\n${own.map((one) => lineOf(one, width)).join('')}`;
+    return `${section}\n${twoColumns(own.map(rowOf), width, LEFT_OF_OVERVIEW)}`;
   });
+  const environment: Row[] = [
+    ['WAYBILL_STORE', 'where jobs are kept, when no --store says so'],
+    ['WAYBILL_TENANT', 'whose jobs and queues, when no --tenant says so'],
+    ['NO_COLOR', 'no colours, also at a terminal'],
+  ];
   return [
-    OVERVIEW,
+    paragraphs(OVERVIEW, width),
     'Usage\n  waybill COMMAND [options]\n  waybill COMMAND --help\n  waybill --version\n',
     ...sections,
-    `Environment\n${[
-      ['WAYBILL_STORE', 'where jobs are kept, when no --store says so'],
-      ['WAYBILL_TENANT', 'whose jobs and queues, when no --tenant says so'],
-      ['NO_COLOR', 'no colours, also at a terminal'],
-    ]
-      .map(([name, about]) => `  ${name!.padEnd(width)}  ${about}\n`)
-      .join('')}`,
-    exitCodes(),
+    `Environment\n${twoColumns(environment, width, LEFT_OF_OVERVIEW)}`,
+    exitCodes(width),
   ].join('\n');
 }
 
 /** The commands that begin with a word. */
-export function groupHelp(word: string, commands: readonly Command[]): string {
-  const lines = commands.map((one) => lineOf(one, widthOf(commands))).join('');
-  return `Usage\n  waybill ${word} COMMAND [options]\n\nCommands\n${lines}`;
+export function groupHelp(word: string, commands: readonly Command[], width: number): string {
+  return `Usage\n  waybill ${word} COMMAND [options]\n\nCommands\n${twoColumns(commands.map(rowOf), width)}`;
 }
 
-export function commandHelp(command: Command): string {
+export function commandHelp(command: Command, width: number): string {
   return [
     `Usage\n  ${usageOf(command)}\n`,
-    `${command.summary.charAt(0).toUpperCase()}${command.summary.slice(1)}.\n`,
-    ...(command.notes === '' ? [] : [`${command.notes}\n`]),
-    `Options\n${optionLines(command.options)}`,
+    paragraphs(`${command.summary.charAt(0).toUpperCase()}${command.summary.slice(1)}.`, width),
+    ...(command.notes === '' ? [] : [paragraphs(command.notes, width)]),
+    `Options\n${twoColumns(optionRows(command.options), width)}`,
     command.isServer
-      ? 'Exit codes\n  0 stopped as asked   1 failed   2 wrong usage   130 stopped by a second Ctrl-C\n'
-      : exitCodes(),
+      ? inColumns('Exit codes', ['0 stopped as asked', '1 failed', '2 wrong usage', '130 second Ctrl-C'], width)
+      : exitCodes(width),
   ].join('\n');
 }
 
-const left = ({ name, args }: Command): string => (args === '' ? `waybill ${name}` : `waybill ${name} ${args}`);
+type Row = readonly [left: string, right: string];
 
-const widthOf = (commands: readonly Command[]): number => Math.max(...commands.map((one) => left(one).length));
+const rowOf = ({ name, args, summary }: Command): Row => [
+  args === '' ? `waybill ${name}` : `waybill ${name} ${args}`,
+  summary,
+];
 
-const lineOf = (one: Command, width: number): string => `  ${left(one).padEnd(width)}  ${one.summary}\n`;
+const optionRows = (options: Options): Row[] => [
+  ...Object.entries(options).map(([name, { value, about, default: fallback }]): Row => {
+    const flag = value === undefined ? `--${name}` : `--${name} ${value}`;
+    return [flag, fallback === undefined ? about : `${about} [${fallback}]`];
+  }),
+  ['--help', 'show this'],
+];
 
-function optionLines(options: Options): string {
-  const rows = Object.entries(options).map(([name, { value, about, default: fallback }]) => ({
-    flag: value === undefined ? `--${name}` : `--${name} ${value}`,
-    text: fallback === undefined ? about : `${about} [${fallback}]`,
-  }));
-  rows.push({ flag: '--help', text: 'show this' });
-  const width = Math.max(...rows.map(({ flag }) => flag.length));
-  return rows.map(({ flag, text }) => `  ${flag.padEnd(width)}  ${text}\n`).join('');
+/** What all sections of the overview share, so that their columns stand below each other. */
+const LEFT_OF_OVERVIEW = 29;
+const MOST_LEFT = 32;
+
+/** Where the left text is too long for its column, the right one begins in the next line. */
+function twoColumns(rows: readonly Row[], width: number, fixed?: number): string {
+  const lengths = rows.map(([left]) => left.length).filter((length) => length <= MOST_LEFT);
+  const column = fixed ?? Math.max(0, ...lengths);
+  const indent = ' '.repeat(column + 4);
+  return rows
+    .map(([left, right]) => {
+      const [first, ...rest] = wrapped(right, width - indent.length);
+      const begin = left.length > column ? `  ${left}\n${indent}${first}` : `  ${left.padEnd(column)}  ${first}`;
+      return `${[begin, ...rest.map((line) => indent + line)].join('\n')}\n`;
+    })
+    .join('');
 }
 
-const PER_LINE = 4;
+/** Paragraphs are separated by an empty line, and broken anew. A line that is moved in is an example, and stays. */
+function paragraphs(text: string, width: number): string {
+  return text
+    .trimEnd()
+    .split('\n\n')
+    .map((part) => {
+      if (part.startsWith('  ')) return `${part}\n`;
+      return `${wrapped(part.replaceAll('\n', ' '), width).join('\n')}\n`;
+    })
+    .join('\n');
+}
 
-function exitCodes(): string {
+function exitCodes(width: number): string {
   const refusals = Object.entries(ERROR_TABLE).map(([code, { exitCode }]) => [exitCode, code] as const);
   const named: (readonly [number, string])[] = [
     [0, 'done'],
@@ -71,16 +96,17 @@ function exitCodes(): string {
     [130, 'interrupted'],
   ];
   const cells = named.map(([exit, code]) => `${String(exit).padStart(3)} ${code}`);
-  const width = Math.max(...cells.map(({ length }) => length));
-  const lines = cells.flatMap((_, index) =>
-    index % PER_LINE === 0
-      ? [
-          cells
-            .slice(index, index + PER_LINE)
-            .map((cell) => cell.padEnd(width))
-            .join('  '),
-        ]
-      : [],
-  );
-  return `Exit codes\n${lines.map((line) => `  ${line.trimEnd()}\n`).join('')}`;
+  return inColumns('Exit codes', cells, width);
+}
+
+/** As many in a line as fit. */
+function inColumns(heading: string, cells: readonly string[], width: number): string {
+  const widest = Math.max(...cells.map(({ length }) => length));
+  const perLine = Math.max(1, Math.floor(width / (widest + 2)));
+  const lines: string[] = [];
+  for (let from = 0; from < cells.length; from += perLine) {
+    const line = cells.slice(from, from + perLine).map((cell) => cell.padEnd(widest));
+    lines.push(`  ${line.join('  ').trimEnd()}\n`);
+  }
+  return `${heading}\n${lines.join('')}`;
 }

@@ -16,8 +16,10 @@ export interface Person {
 export interface Io {
   stdout: Output;
   stderr: Output;
-  /** Whether stdout is a terminal: decides about colour only, never about content. */
+  /** Whether stdout is a terminal: decides about colour. */
   isTty: boolean;
+  /** How many columns the terminal has at this moment; undefined where stdout is none. Nothing is cut there. */
+  columns(): number | undefined;
   now(): number;
   env: Readonly<Record<string, string | undefined>>;
   /** Absent where nobody could answer: in scripts and pipes. */
@@ -37,6 +39,7 @@ export function processIo(): Io {
     stdout: process.stdout,
     stderr: process.stderr,
     isTty: process.stdout.isTTY === true,
+    columns: () => (process.stdout.isTTY ? process.stdout.columns : undefined),
     now: systemClock.now,
     env: process.env,
     ...(process.stdin.isTTY && process.stderr.isTTY && { person }),

@@ -2,10 +2,9 @@ import { jobToWire } from '@waybill/client';
 import { type DeadMessage, type Job, lastError, type Page } from '@waybill/core';
 import type { Context } from './context.ts';
 import { messageTable, messageToWire } from './dead-messages.ts';
+import { shortIds } from './short-ids.ts';
 import { away } from './spans.ts';
-import { type Column, clipped, table } from './table.ts';
-
-const LONGEST_MESSAGE = 60;
+import { type Column, table } from './table.ts';
 
 export const pagination = (limit: number, cursor: string | undefined) => ({
   limit,
@@ -25,16 +24,25 @@ export function showJobs(
   { withErrors = false, messages }: { withErrors?: boolean; messages?: readonly DeadMessage[] } = {},
 ): void {
   const { style, io } = context;
+  const shown = shortIds(
+    items.map(({ id }) => id),
+    context,
+  );
+  // Dead letters all have the same state.
+  const spareState = withErrors ? { spare: 2 } : {};
   const columns: Column<Job>[] = [
-    { title: 'ID', of: ({ id }) => id },
-    { title: 'TYPE', of: ({ type }) => type },
-    { title: 'QUEUE', of: ({ queue }) => queue },
-    { title: 'STATE', of: ({ state }) => state, paint: style.state },
-    { title: 'ATTEMPT', of: ({ attempt, maxAttempts }) => `${attempt}/${maxAttempts}`, align: 'right' },
+    { title: 'ID', of: ({ id }) => shown(id) },
+    { title: 'TYPE', of: ({ type }) => type, least: 10 },
+    { title: 'QUEUE', of: ({ queue }) => queue, least: 8, spare: 1 },
+    { title: 'STATE', of: ({ state }) => state, paint: style.state, ...spareState },
+    {
+      ...{ title: 'ATTEMPT', short: 'TRY', align: 'right' },
+      of: ({ attempt, maxAttempts }) => `${attempt}/${maxAttempts}`,
+    },
     withErrors
       ? { title: 'FAILED', of: ({ finishedAt }) => (finishedAt === null ? '' : away(finishedAt, io.now())) }
       : { title: 'CREATED', of: ({ createdAt }) => away(createdAt, io.now()) },
-    ...(withErrors ? [{ title: 'ERROR', of: errorOf }] : []),
+    ...(withErrors ? [{ title: 'ERROR', of: errorOf, least: 12 }] : []),
   ];
   const document = {
     jobs: items.map((job) => jobToWire(job)),
@@ -43,12 +51,12 @@ export function showJobs(
   };
   const none = withErrors ? 'No dead letters.\n' : 'No jobs.\n';
   context.show(document, () => {
-    const rows = (items.length === 0 ? none : table(items, columns, style)) + moreLine(cursor, context);
+    const rows = (items.length === 0 ? none : table(items, columns, context)) + moreLine(cursor, context);
     return messages === undefined || messages.length === 0 ? rows : `${rows}\n${messageTable(messages, context)}`;
   });
 }
 
 function errorOf(job: Job): string {
   const error = lastError(job);
-  return error === undefined ? '' : clipped(`${error.type ?? error.code}: ${error.message}`, LONGEST_MESSAGE);
+  return error === undefined ? '' : `${error.type ?? error.code}: ${error.message}`;
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { WaybillError } from '@waybill/core';
 import type { AnyTask } from '@waybill/worker';
 import { shownWord } from '../connect/shown-address.ts';
-import { oneLine } from './table.ts';
+import { oneLine } from './text-width.ts';
 
 /** Every task that a module exports, by name or in lists; the same one is often exported in both ways. */
 export async function loadTasks(module: string): Promise<AnyTask[]> {

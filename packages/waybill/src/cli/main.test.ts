@@ -18,53 +18,68 @@ test('--help lists every command', async () => {
       waybill --version
 
     Servers and workers
-      waybill serve                                  run the server
-      waybill dev                                    run the server with a sample worker, and show what happens
-      waybill work MODULE                            run a worker on the tasks that an ES module exports
-      waybill cloud                                  run SQS, S3, DynamoDB and EventBridge locally
+      waybill serve                  run the server
+      waybill dev                    run the server with a sample worker, and show
+                                     what happens
+      waybill work MODULE            run a worker on the tasks that an ES module
+                                     exports
+      waybill cloud                  run SQS, S3, DynamoDB and EventBridge locally
 
     Jobs
-      waybill enqueue TYPE [ARGS-JSON…]              enqueue a job; each argument is one JSON value
-      waybill jobs list                              list jobs, newest first
-      waybill jobs show ID                           show a job with its errors and everything that happened to it
-      waybill jobs cancel ID…                        cancel jobs that have not finished
-      waybill jobs retry ID…                         let dead letters start over with all their attempts
-      waybill queues list                            list the queues with what is in them
-      waybill queues show NAME                       show how many jobs a queue has, by state
-      waybill queues pause NAME                      let a queue take jobs and give none
-      waybill queues resume NAME                     let a paused queue give out jobs again
-      waybill queues keep NAME KEEP                  keep or forget the jobs that complete
-      waybill dead list                              list dead letters: jobs that were given up and kept for repair
-      waybill dead replay [ID…]                      let dead letters start over with all their attempts
-      waybill dead discard [ID…]                     take dead letters out of the set; retention removes their rows
-      waybill tail                                   follow what happens until Ctrl-C
+      waybill enqueue TYPE [ARGS-JSON…]
+                                     enqueue a job; each argument is one JSON value
+      waybill jobs list              list jobs, newest first
+      waybill jobs show ID           show a job with its errors and everything that
+                                     happened to it
+      waybill jobs cancel ID…        cancel jobs that have not finished
+      waybill jobs retry ID…         let dead letters start over with all their
+                                     attempts
+      waybill queues list            list the queues with what is in them
+      waybill queues show NAME       show how many jobs a queue has, by state
+      waybill queues pause NAME      let a queue take jobs and give none
+      waybill queues resume NAME     let a paused queue give out jobs again
+      waybill queues keep NAME KEEP  keep or forget the jobs that complete
+      waybill dead list              list dead letters: jobs that were given up and
+                                     kept for repair
+      waybill dead replay [ID…]      let dead letters start over with all their
+                                     attempts
+      waybill dead discard [ID…]     take dead letters out of the set; retention
+                                     removes their rows
+      waybill tail                   follow what happens until Ctrl-C
 
     Schedules and workflows
-      waybill cron list                              list the schedules
-      waybill cron add NAME EXPRESSION [ARGS-JSON…]  create a schedule, or replace the one with this name
-      waybill cron pause NAME                        keep a schedule from firing
-      waybill cron resume NAME                       let a paused schedule fire again
-      waybill cron remove NAME                       remove a schedule; the jobs that it made stay
-      waybill workflows list                         list workflows, newest first
-      waybill workflows show ID                      show a workflow as a tree, with states and durations
-      waybill workflows cancel ID                    let no further node of a workflow start
-      waybill workflows resume ID                    run the failed nodes of a workflow again
+      waybill cron list              list the schedules
+      waybill cron add NAME EXPRESSION [ARGS-JSON…]
+                                     create a schedule, or replace the one with this
+                                     name
+      waybill cron pause NAME        keep a schedule from firing
+      waybill cron resume NAME       let a paused schedule fire again
+      waybill cron remove NAME       remove a schedule; the jobs that it made stay
+      waybill workflows list         list workflows, newest first
+      waybill workflows show ID      show a workflow as a tree, with states and
+                                     durations
+      waybill workflows cancel ID    let no further node of a workflow start
+      waybill workflows resume ID    run the failed nodes of a workflow again
 
     Care
-      waybill doctor                                 look for what could go wrong; exit 1 when something has
-      waybill migrate                                bring the schema of a store up to date, or make a new store
+      waybill doctor                 look for what could go wrong; exit 1 when
+                                     something has
+      waybill migrate                bring the schema of a store up to date, or make
+                                     a new store
 
     Environment
-      WAYBILL_STORE                                  where jobs are kept, when no --store says so
-      WAYBILL_TENANT                                 whose jobs and queues, when no --tenant says so
-      NO_COLOR                                       no colours, also at a terminal
+      WAYBILL_STORE                  where jobs are kept, when no --store says so
+      WAYBILL_TENANT                 whose jobs and queues, when no --tenant says so
+      NO_COLOR                       no colours, also at a terminal
 
     Exit codes
-        0 done                  1 failed                2 invalid_request       3 invalid_payload
-        4 validation_error      5 payload_too_large     6 unsupported           7 not_found
-        8 conflict              9 duplicate            10 lease_lost           11 queue_paused
-       12 rate_limited         13 resource_exhausted   14 unavailable          15 timeout
-       16 unauthenticated      17 forbidden            18 payload_missing     130 interrupted
+        0 done                  1 failed                2 invalid_request
+        3 invalid_payload       4 validation_error      5 payload_too_large
+        6 unsupported           7 not_found             8 conflict
+        9 duplicate            10 lease_lost           11 queue_paused
+       12 rate_limited         13 resource_exhausted   14 unavailable
+       15 timeout              16 unauthenticated      17 forbidden
+       18 payload_missing     130 interrupted
     "
   `);
   expect(await terminal().text('help')).toBe(await terminal().text());
@@ -92,22 +107,26 @@ test('a group has help, and each command its own', async () => {
     List jobs, newest first.
 
     Options
-      --state STATES  scheduled, available, pending, active, completed, retryable, cancelled, discarded; several with commas
+      --state STATES  scheduled, available, pending, active, completed, retryable,
+                      cancelled, discarded; several with commas
       --queue NAMES   only of these queues
       --type TYPES    only of these types
       --limit N       how many, 1 to 1000 [50]
       --cursor TEXT   go on where the page before ended
-      --store URL     sqlite:FILE, postgres://.., dynamodb://.. or http(s)://HOST [WAYBILL_STORE, sqlite:./waybill.db]
+      --store URL     sqlite:FILE, postgres://.., dynamodb://.. or http(s)://HOST
+                      [WAYBILL_STORE, sqlite:./waybill.db]
       --tenant NAME   whose jobs and queues [WAYBILL_TENANT, the one without a name]
       --json          print JSON in the words of the HTTP interface
       --help          show this
 
     Exit codes
-        0 done                  1 failed                2 invalid_request       3 invalid_payload
-        4 validation_error      5 payload_too_large     6 unsupported           7 not_found
-        8 conflict              9 duplicate            10 lease_lost           11 queue_paused
-       12 rate_limited         13 resource_exhausted   14 unavailable          15 timeout
-       16 unauthenticated      17 forbidden            18 payload_missing     130 interrupted
+        0 done                  1 failed                2 invalid_request
+        3 invalid_payload       4 validation_error      5 payload_too_large
+        6 unsupported           7 not_found             8 conflict
+        9 duplicate            10 lease_lost           11 queue_paused
+       12 rate_limited         13 resource_exhausted   14 unavailable
+       15 timeout              16 unauthenticated      17 forbidden
+       18 payload_missing     130 interrupted
     "
   `);
   expect(await terminal().text('help', 'serve')).toMatchInlineSnapshot(`
@@ -117,22 +136,27 @@ test('a group has help, and each command its own', async () => {
 
     Run the server.
 
-    A store address may end in ?durability=normal, which trades the last moments before a power cut for speed.
+    A store address may end in ?durability=normal, which trades the last moments
+    before a power cut for speed.
 
     Options
-      --host ADDRESS       address to listen on [WAYBILL_HOST, 127.0.0.1]
-      --port N             port to listen on; 0 takes any free one [WAYBILL_PORT, 8080]
-      --no-auth            listen beyond loopback although nobody has to log in
-      --allow-host NAME    accept this Host besides localhost; may be repeated [WAYBILL_ALLOWED_HOSTS, none]
-      --max-connections N  connections at the same time; beyond them idle ones go [WAYBILL_MAX_CONNECTIONS, 10000]
-      --transport URL      what carries hints: poll or sqs://REGION/PREFIX [WAYBILL_TRANSPORT, poll]
-      --blobs URL          where large payloads go: file:FOLDER or s3://BUCKET/PREFIX [WAYBILL_BLOBS, nowhere]
-      --require-lease      refuse to settle a job without its lease token
-      --store URL          sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE [WAYBILL_STORE, sqlite:./waybill.db]
-      --help               show this
+      --host ADDRESS     address to listen on [WAYBILL_HOST, 127.0.0.1]
+      --port N           port to listen on; 0 takes any free one [WAYBILL_PORT,
+                         8080]
+      --no-auth          listen beyond loopback although nobody has to log in
+      --allow-host NAME  accept this Host besides localhost; may be repeated
+                         [WAYBILL_ALLOWED_HOSTS, none]
+      --transport URL    what carries hints: poll or sqs://REGION/PREFIX
+                         [WAYBILL_TRANSPORT, poll]
+      --blobs URL        where large payloads go: file:FOLDER or s3://BUCKET/PREFIX
+                         [WAYBILL_BLOBS, nowhere]
+      --require-lease    refuse to settle a job without its lease token
+      --store URL        sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE
+                         [WAYBILL_STORE, sqlite:./waybill.db]
+      --help             show this
 
     Exit codes
-      0 stopped as asked   1 failed   2 wrong usage   130 stopped by a second Ctrl-C
+      0 stopped as asked  1 failed            2 wrong usage       130 second Ctrl-C
     "
   `);
   for (const { name } of COMMANDS) {

@@ -15,7 +15,7 @@ export async function main(args: readonly string[]): Promise<void> {
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let found: Found | undefined;
   try {
-    const text = informationFor(args);
+    const text = informationFor(args, helpWidth(io));
     if (text !== undefined) {
       io.stdout.write(text);
       return 0;
@@ -38,18 +38,21 @@ interface Found {
 
 const isHelp = (word: string | undefined): boolean => word === '--help' || word === '-h';
 
+/** Long lines are hard to read, however wide the terminal is. In a pipe too, since help is read by people. */
+const helpWidth = ({ columns }: Io): number => Math.min(Math.max(columns() || 80, 40), 100);
+
 /** What is asked about the command itself; undefined when it shall do something. */
-function informationFor(args: readonly string[]): string | undefined {
+function informationFor(args: readonly string[], width: number): string | undefined {
   const [first, ...others] = args;
   if (first === '--version' || first === '-v') return `${version()}\n`;
-  if (first === 'help') return informationFor([...others, '--help']);
-  if (first === undefined || isHelp(first)) return overview(COMMANDS);
+  if (first === 'help') return informationFor([...others, '--help'], width);
+  if (first === undefined || isHelp(first)) return overview(COMMANDS, width);
   const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   if (!options.some(isHelp)) return undefined;
   const words = options.filter((word) => !isHelp(word));
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
   const isGroup = group.length > 0 && !group.some(({ name }) => name === words.slice(0, 2).join(' '));
-  return isGroup ? groupHelp(first, group) : commandHelp(find(words).command);
+  return isGroup ? groupHelp(first, group, width) : commandHelp(find(words).command, width);
 }
 
 /** By one word or two; a group alone means its list. */

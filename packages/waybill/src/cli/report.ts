@@ -1,6 +1,7 @@
 import { ERROR_TABLE } from '@waybill/client';
 import type { ErrorCode } from '@waybill/core';
 import type { Io } from './io.ts';
+import { linesWithin } from './text-width.ts';
 
 export interface Refusal {
   code: ErrorCode;
@@ -30,9 +31,10 @@ const ADVISED: readonly ErrorCode[] = [
 ];
 
 /** Says what is wrong and what to do, without a stack. Wrong usage always says where to read on. */
-export function report(reason: unknown, { stderr }: Io, commandName = ''): void {
+export function report(reason: unknown, { stderr, columns }: Io, commandName = ''): void {
   const { code, message, hint: own } = refusalOf(reason);
   const known = ADVISED.includes(code) ? ERROR_TABLE[code].hint : undefined;
   const hint = own ?? (code === 'invalid_request' ? helpHint(commandName) : known);
-  stderr.write(`waybill: ${message}\n${hint === undefined ? '' : `  ${hint}\n`}`);
+  const text = `waybill: ${message}\n${hint === undefined ? '' : `  ${hint}\n`}`;
+  stderr.write(linesWithin(text, columns() || Number.POSITIVE_INFINITY));
 }

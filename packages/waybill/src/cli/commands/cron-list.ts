@@ -18,16 +18,16 @@ export const cronList = command({
         : table(
             all,
             [
-              { title: 'NAME', of: ({ name }) => name },
-              { title: 'EXPRESSION', of: ({ expression }) => expression },
-              { title: 'TIMEZONE', of: ({ timezone }) => timezone },
-              { title: 'TYPE', of: ({ template }) => String(template['type']) },
+              { title: 'NAME', of: ({ name }) => name, least: 10 },
+              { title: 'EXPRESSION', of: ({ expression }) => expression, least: 14 },
+              { title: 'TIMEZONE', of: ({ timezone }) => timezone, least: 8, spare: 2 },
+              { title: 'TYPE', of: ({ template }) => String(template['type']), least: 10 },
               { title: 'STATUS', of: ({ enabled }) => (enabled ? 'active' : 'paused'), paint: style.state },
               { title: 'NEXT', of: ({ nextAt }) => at(nextAt) },
-              { title: 'LAST', of: ({ lastAt }) => at(lastAt) },
-              { title: 'RUNS', of: ({ runs }) => String(runs), align: 'right' },
+              { title: 'LAST', of: ({ lastAt }) => at(lastAt), spare: 3 },
+              { title: 'RUNS', of: ({ runs }) => String(runs), align: 'right', spare: 1 },
             ],
-            style,
+            context,
           ),
     );
     return 0;

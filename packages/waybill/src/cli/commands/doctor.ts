@@ -3,6 +3,7 @@ import { type Check, checkNode, checkStore, checkTasks, checkTransport } from '.
 import { command } from '../command.ts';
 import { transportIn } from '../context.ts';
 import { TRANSPORT } from '../serve-options.ts';
+import { wrapped } from '../text-width.ts';
 
 const RANK = ['ok', 'warn', 'fail'] as const;
 
@@ -23,8 +24,12 @@ export const doctor = command({
     context.show({ status, checks }, () =>
       checks
         .map(({ status: its, name, message, hint }) => {
-          const line = `${context.style.state(its.padEnd(4))}  ${name.padEnd(width)}  ${message}\n`;
-          return hint === undefined ? line : `${line}      ${' '.repeat(width)}  ${hint}\n`;
+          const indent = ' '.repeat(width + 8);
+          const [first, ...rest] = [message, ...(hint === undefined ? [] : [hint])].flatMap((text) =>
+            wrapped(text, context.width - indent.length),
+          );
+          const line = `${context.style.state(its.padEnd(4))}  ${name.padEnd(width)}  ${first}\n`;
+          return line + rest.map((text) => `${indent}${text}\n`).join('');
         })
         .join(''),
     );

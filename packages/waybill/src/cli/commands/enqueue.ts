@@ -5,7 +5,7 @@ import { command, misuse } from '../command.ts';
 import { INTERRUPTED } from '../exit.ts';
 import { REQUEST_OPTIONS, readRequest } from '../job-request.ts';
 import { readSpan } from '../read-value.ts';
-import { oneLine } from '../table.ts';
+import { oneLine } from '../text-width.ts';
 
 export const enqueue = command({
   name: 'enqueue',
@@ -20,8 +20,13 @@ export const enqueue = command({
     wait: { about: 'wait until the job has finished and print its result; exit 1 unless it completed' },
     timeout: { value: 'SPAN', about: 'how long to wait', default: 'until Ctrl-C' },
   },
-  notes: `The job is durable when this answers. Texts are JSON too: waybill enqueue email.send '"ada@example.com"'
-What begins with a dash goes behind --: waybill enqueue math.add -- -1 2`,
+  notes: `The job is durable when this answers. Texts are JSON too:
+
+  waybill enqueue email.send '"ada@example.com"'
+
+What begins with a dash goes behind --:
+
+  waybill enqueue math.add -- -1 2`,
   run: async ({ args: [type = '', ...args], values }, context) => {
     const { delay, id, key, timeout } = values;
     if (timeout !== undefined && !values.wait) throw misuse('--timeout has a meaning only with --wait.');
@@ -50,7 +55,10 @@ What begins with a dash goes behind --: waybill enqueue math.add -- -1 2`,
       return INTERRUPTED;
     }
     const isCompleted = finished.state === 'completed';
-    context.show({ job: jobToWire(finished), created }, () => (isCompleted ? resultOf(finished) : ''));
+    const document = { job: jobToWire(finished), created };
+    // A result is data, and goes out as it is.
+    if (context.isJson || !isCompleted) context.show(document, () => '');
+    else context.io.stdout.write(resultOf(finished));
     if (isCompleted) return 0;
     const why = lastError(finished)?.message;
     context.io.stderr.write(

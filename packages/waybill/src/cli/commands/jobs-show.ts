@@ -10,7 +10,8 @@ import {
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { away, span } from '../spans.ts';
-import { oneLine, pairs, table } from '../table.ts';
+import { pairs, table } from '../table.ts';
+import { hanging, oneLine } from '../text-width.ts';
 
 const PAGE = 1_000;
 
@@ -49,7 +50,8 @@ async function eventsOf({ events }: Waybill, job: Job): Promise<LoggedEvent[]> {
 const isEndOf = ({ finishedAt }: Job, { type, at }: LoggedEvent): boolean =>
   TERMINAL_EVENT_TYPES.has(type) && at >= (finishedAt ?? 0);
 
-function factsOf(job: Job, progress: Progress | null, { style, io }: Context): string {
+function factsOf(job: Job, progress: Progress | null, context: Context): string {
+  const { style, io } = context;
   const { spec } = job;
   const at = (ms: number | null) => (ms === null ? undefined : `${toRfc3339(ms)} (${away(ms, io.now())})`);
   const isWaiting = job.state === 'scheduled' || job.state === 'retryable';
@@ -76,7 +78,7 @@ function factsOf(job: Job, progress: Progress | null, { style, io }: Context): s
       ['options', spec.options === undefined ? undefined : JSON.stringify(spec.options)],
       ['result', job.result === null ? undefined : JSON.stringify(job.result)],
     ],
-    style,
+    context,
   );
 }
 
@@ -86,17 +88,18 @@ function progressText(job: Job, known: Progress): string {
   return [...percent, ...(data === null ? [] : [JSON.stringify(data)])].join(' ');
 }
 
-function errorsOf({ errors }: Job, { style }: Context): string {
+function errorsOf({ errors }: Job, { style, width }: Context): string {
   if (errors.length === 0) return '';
   const lines = errors.map(
     ({ attempt, occurredAt, type, code, message }) =>
-      `  #${attempt} ${toRfc3339(occurredAt)} ${style.state('failed')} ${oneLine(`${type ?? code}: ${message}`)}\n`,
+      `  #${attempt} ${toRfc3339(occurredAt)} ${style.state('failed')} ${oneLine(`${type ?? code}: ${message}`)}`,
   );
-  return `\n${style.bold('Errors')}\n${lines.join('')}`;
+  return `\n${style.bold('Errors')}\n${lines.map((line) => `${hanging(line, width, '     ')}\n`).join('')}`;
 }
 
 /** Each event with how long after the one before it came: the gaps tell waiting from running. */
-function timelineOf(events: readonly LoggedEvent[], { style }: Context): string {
+function timelineOf(events: readonly LoggedEvent[], context: Context): string {
+  const { style } = context;
   if (events.length === 0) return `\n${style.bold('Timeline')}\n  Its events are older than the log.\n`;
   const rows = events.map((event, index) => ({ event, gap: event.at - (events[index - 1]?.at ?? event.at) }));
   const shown = table(
@@ -106,9 +109,9 @@ function timelineOf(events: readonly LoggedEvent[], { style }: Context): string 
       { title: 'AFTER', of: ({ gap }) => (gap === 0 ? '' : span(gap)), align: 'right' },
       { title: 'EVENT', of: ({ event }) => event.type.replace('job.', ''), paint: style.state },
       { title: 'RUN', of: ({ event }) => (event.run === 0 ? '' : String(event.run)), align: 'right' },
-      { title: 'DATA', of: ({ event }) => dataOf(event) },
+      { title: 'DATA', of: ({ event }) => dataOf(event), least: 12 },
     ],
-    style,
+    context,
   );
   return `\n${style.bold('Timeline')}\n${shown}`;
 }

@@ -7,7 +7,14 @@ import { type Column, table } from '../table.ts';
 /** Calls under way at once. */
 const ABREAST = 20;
 
-const COUNTED = ['active', 'scheduled', 'retryable', 'completed', 'discarded'] as const;
+/** With a shorter heading, and in which order they are left out at a narrow terminal; `queues show` has them all. */
+const COUNTED = [
+  ['active', 'ACTIVE', 0],
+  ['scheduled', 'SCHED', 3],
+  ['retryable', 'RETRY', 1],
+  ['completed', 'DONE', 2],
+  ['discarded', 'DEAD', 0],
+] as const;
 
 export const queuesList = command({
   name: 'queues list',
@@ -16,21 +23,21 @@ export const queuesList = command({
   run: async (_, context) => {
     const all = await statsOfAll((await context.connect()).queues);
     const { style, io } = context;
-    const count = (title: string, of: (stats: QueueStats) => number): Column<QueueStats> => ({
-      title,
-      of: (stats) => String(of(stats)),
-      align: 'right',
+    const count = (title: string, short: string, of: (stats: QueueStats) => number, spare = 0) => ({
+      ...{ title, short, spare },
+      of: (stats: QueueStats) => String(of(stats)),
+      align: 'right' as const,
     });
     const columns: Column<QueueStats>[] = [
-      { title: 'QUEUE', of: ({ name }) => name },
+      { title: 'QUEUE', of: ({ name }) => name, least: 10 },
       { title: 'STATUS', of: ({ paused }) => (paused ? 'paused' : 'active'), paint: style.state },
-      count('AVAILABLE', ({ available, parked }) => available + parked),
-      ...COUNTED.map((state) => count(state.toUpperCase(), (stats) => stats[state])),
-      { title: 'OLDEST', of: ({ oldestAt }) => (oldestAt === null ? '-' : span(io.now() - oldestAt)) },
-      { title: 'LIMIT', of: ({ limit }) => limitText(limit) ?? '-' },
+      count('AVAILABLE', 'AVAIL', ({ available, parked }) => available + parked),
+      ...COUNTED.map(([state, short, spare]) => count(state.toUpperCase(), short, (stats) => stats[state], spare)),
+      { title: 'OLDEST', of: ({ oldestAt }) => (oldestAt === null ? '-' : span(io.now() - oldestAt)), spare: 4 },
+      { title: 'LIMIT', of: ({ limit }) => limitText(limit) ?? '-', least: 8, spare: 5 },
     ];
     const queues = all.map((stats) => ({ ...queueToWire(stats), ...queueCounts(stats, io.now()) }));
-    context.show({ queues }, () => (all.length === 0 ? 'No queues.\n' : table(all, columns, style)));
+    context.show({ queues }, () => (all.length === 0 ? 'No queues.\n' : table(all, columns, context)));
     return 0;
   },
 });

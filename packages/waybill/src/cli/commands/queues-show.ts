@@ -29,7 +29,7 @@ export const queuesShow = command({
             (state) => [state, String(queue[state])] as const,
           ),
         ],
-        context.style,
+        context,
       ),
     );
     return 0;

@@ -10,17 +10,18 @@ import {
 import { RECORD_EVENT_TYPES } from '@waybill/server';
 import { command } from '../command.ts';
 import { readList, readListOf } from '../read-value.ts';
-import type { Style } from '../style.ts';
-import { oneLine } from '../table.ts';
+import { idPrefix } from '../short-ids.ts';
+import type { Screen } from '../table.ts';
+import { clipped, oneLine } from '../text-width.ts';
 
 const EVENT_TYPES: readonly EventType[] = [...OF_ENGINE, ...RECORD_EVENT_TYPES];
 const EVENTS = EVENT_TYPES.map((type) => type.replace('job.', ''));
 
-/** Lines that fit a terminal: those of jobs in two, then one for each other kind. */
-function listed(): string {
-  const [jobs, ...others] = Map.groupBy(EVENTS, (name) => (name.includes('.') ? kindOf(name) : 'job')).values();
-  return [jobs!.slice(0, 8), jobs!.slice(8), ...others].map((names) => names.join(', ')).join(',\n');
-}
+/** Those of jobs first, then a paragraph for each other kind. */
+const listed = (): string =>
+  [...Map.groupBy(EVENTS, (name) => (name.includes('.') ? kindOf(name) : 'job')).values()]
+    .map((names) => names.join(', '))
+    .join('\n\n');
 
 export const tail = command({
   name: 'tail',
@@ -43,7 +44,7 @@ export const tail = command({
       ...(job !== undefined && { jobIds: readList('--job', job) }),
       ...(types && { types }),
     };
-    const { io, isJson, style } = context;
+    const { io, isJson } = context;
     const waybill = await context.connect();
     const after = await cursorOf(waybill, since);
     const onMissed = () =>
@@ -52,7 +53,9 @@ export const tail = command({
     for await (const one of waybill.events.follow(query)) {
       // The log itself is not searched by type of job.
       if (jobTypes !== undefined && !jobTypes.has(one.jobType ?? '')) continue;
-      io.stdout.write(isJson ? `${JSON.stringify(eventToWire(one))}\n` : lineOf(one, style));
+      io.stdout.write(
+        isJson ? `${JSON.stringify(eventToWire(one))}\n` : `${clipped(lineOf(one, context), context.width)}\n`,
+      );
     }
     return 0;
   },
@@ -63,12 +66,13 @@ const cursorOf = async ({ events }: Waybill, since: string): Promise<string | un
   return since === 'now' ? events.end() : since;
 };
 
-function lineOf(event: LoggedEvent, style: Style): string {
+export function lineOf(event: LoggedEvent, screen: Screen): string {
+  const { style } = screen;
   const { at, type, data } = event;
   const time = style.dim(new Date(at).toISOString().slice(11, 23));
   const told = style.dim(Object.keys(data).length === 0 ? '' : ` ${oneLine(JSON.stringify(data))}`);
   const word = style.state(type.slice(type.indexOf('.') + 1));
-  if (!isJobEvent(event)) return `${time} ${kindOf(type)} ${oneLine(event.subject)} ${word}${told}\n`;
+  if (!isJobEvent(event)) return `${time} ${kindOf(type)} ${oneLine(event.subject)} ${word}${told}`;
   const { jobType, jobId, attempt } = event;
-  return `${time} ${jobType} ${jobId} ${word}${attempt > 0 ? ` #${attempt}` : ''}${told}\n`;
+  return `${time} ${clipped(jobType, screen.width / 4)} ${idPrefix(jobId, screen)} ${word}${attempt > 0 ? ` #${attempt}` : ''}${told}`;
 }

@@ -3,7 +3,7 @@ import type { WorkflowInfo, WorkflowNode, Workflows } from '@waybill/core';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { span } from '../spans.ts';
-import { oneLine } from '../table.ts';
+import { clipped, oneLine } from '../text-width.ts';
 import { treeOf } from '../workflow-tree.ts';
 
 const PAGE = 1_000;
@@ -34,7 +34,7 @@ async function jobsOf(workflows: Workflows, id: string): Promise<WorkflowNode[]>
   return jobs;
 }
 
-function headOf(workflow: WorkflowInfo, { style, io }: Context): string {
+function headOf(workflow: WorkflowInfo, { style, io, width }: Context): string {
   const { id, name, type, state, completed, failed, cancelled, total, createdAt, finishedAt } = workflow;
   const counts = [
     `${completed} of ${total} completed`,
@@ -42,5 +42,6 @@ function headOf(workflow: WorkflowInfo, { style, io }: Context): string {
     ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
   ].join(', ');
   const took = span((finishedAt ?? io.now()) - createdAt);
-  return `${style.bold(oneLine(name ?? 'workflow'))} ${style.dim(id)}\n${type} ${style.state(state)}, ${counts}, ${took}\n`;
+  const title = clipped(oneLine(name ?? 'workflow'), width - id.length - 1);
+  return `${style.bold(title)} ${style.dim(id)}\n${type} ${style.state(state)}, ${counts}, ${took}\n`;
 }

@@ -22,6 +22,8 @@ export interface Ran {
 export class Terminal {
   now = EPOCH;
   isTty = false;
+  /** Of the terminal; undefined: a pipe. */
+  columns: number | undefined;
   env: Record<string, string> = {};
   /** What a person answers; nobody is there when it is undefined. */
   answer: string | undefined;
@@ -48,6 +50,7 @@ export class Terminal {
       },
       stderr: { write: (text: string) => (err += text) },
       isTty: this.isTty,
+      columns: () => this.columns,
       now: () => this.now,
       env: { WAYBILL_STORE: this.store, ...this.env },
       ...(answer !== undefined && {

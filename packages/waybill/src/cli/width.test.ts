@@ -1,0 +1,112 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { COMMANDS } from './commands/index.ts';
+import { Terminal } from './testing/terminal.ts';
+import { clipped, widthOf, wrapped } from './text-width.ts';
+
+const LONG = 'a-rather-long-name-such-as-generated-ones-have-it-with-a-tenant-and-a-region';
+const TYPE = `reports.${'quarterly.'.repeat(6)}make`;
+const WORDS = '漢字とかな🎉 at the end of a message that goes on and on, and is longer than any terminal is wide';
+
+/** A store in which everything has a name that is too long. */
+async function crowded(): Promise<{ terminal: Terminal; names: Record<string, string> }> {
+  const terminal = new Terminal();
+  const input = JSON.stringify({ path: 'x'.repeat(200), words: WORDS });
+  const retry = '{"max_attempts":1,"on_exhaustion":"dead_letter"}';
+  await terminal.run('enqueue', TYPE, input, '--queue', LONG, '--retry', retry);
+  await terminal.settle({ kind: 'failed', error: { code: 'disk_full', message: WORDS } }, { queue: LONG });
+  for (const _ of [1, 2, 3]) await terminal.run('enqueue', TYPE, input, '--queue', LONG);
+  terminal.now += 123_456_789;
+  await terminal.run('cron', 'add', LONG, '17 3 1,15 * MON-FRI', '--type', TYPE, '--timezone', 'America/Indiana/Knox');
+  await terminal.engine(async ({ queues, workflows }) => {
+    await queues.setLimit(LONG, { concurrency: 1_000, rate: { limit: 100_000, periodMs: 3_600_000 } });
+    const node = (name: string, ...after: string[]) => ({
+      ...{ id: `${name}-${LONG}`, depends_on: after.map((one) => `${one}-${LONG}`) },
+      ...{ type: TYPE, args: [], options: { queue: 'other' } },
+    });
+    const nodes = [node('first'), node('second', 'first'), node('third', 'first', 'second')];
+    await workflows.create({ name: LONG, nodes });
+  });
+  const listed = async (what: string) => JSON.parse((await terminal.run(what, 'list', '--json')).raw);
+  const [{ workflows }, { jobs }] = [await listed('workflows'), await listed('dead')];
+  return { terminal, names: { WORKFLOW: workflows[0].id, DEAD: jobs[0].id } };
+}
+
+const LINES = [
+  ['jobs', 'list'],
+  ['jobs', 'list', '--limit', '2'],
+  ['jobs', 'show', 'DEAD'],
+  ['jobs', 'show', '01940000-0000-7000-8000-000000000001'],
+  ['queues', 'list'],
+  ['queues', 'show', LONG],
+  ['queues', 'pause', LONG],
+  ['queues', 'keep', LONG, 'none'],
+  ['dead', 'list'],
+  ['dead', 'replay', '--all', '--dry-run'],
+  ['cron', 'list'],
+  ['cron', 'pause', LONG],
+  ['workflows', 'list'],
+  ['workflows', 'show', 'WORKFLOW'],
+  ['tail', '--since', 'start'],
+  ['doctor'],
+  ['migrate'],
+  ['enqueue', TYPE, '--queue', LONG],
+  ['jobs', 'cancel', 'DEAD'],
+  ['queues', 'lst'],
+];
+
+const tooWide = (text: string, columns: number): string[] => text.split('\n').filter((line) => widthOf(line) > columns);
+
+describe.each([80, 120])('at a terminal of %i columns', (columns) => {
+  test('D11: no command prints a line that is wider, also with long names', async () => {
+    const { terminal, names } = await crowded();
+    terminal.isTty = true;
+    terminal.columns = columns;
+    for (const line of LINES) {
+      terminal.interruption = new AbortController();
+      // `tail` goes on until it is interrupted; here when it has shown all.
+      let shown = 0;
+      terminal.onOutput = () => {
+        shown += 1;
+        if (line[0] === 'tail' && shown === 8) terminal.interruption.abort();
+      };
+      const { raw, err } = await terminal.run(...line.map((word) => names[word] ?? word));
+      expect(raw + err, line.join(' ')).not.toBe('');
+      expect(tooWide(raw + err, columns), line.join(' ')).toEqual([]);
+    }
+  });
+
+  test.each(['', ...new Set(COMMANDS.flatMap(({ name }) => [name, name.split(' ')[0]!]))])(
+    'D11: waybill %s --help fits',
+    async (name) => {
+      const terminal = new Terminal('sqlite::memory:');
+      terminal.columns = columns;
+      const { out } = await terminal.run(...name.split(' ').filter(Boolean), '--help');
+      expect(out).toContain('Usage\n');
+      expect(tooWide(out, columns)).toEqual([]);
+    },
+  );
+});
+
+test('D11: in a pipe nothing is cut', async () => {
+  const { terminal, names } = await crowded();
+  const show = async (...line: string[]) => (await terminal.run(...line)).raw;
+  const { DEAD, WORKFLOW } = names as { DEAD: string; WORKFLOW: string };
+  for (const text of [DEAD, TYPE, LONG]) expect(await show('jobs', 'list')).toContain(text);
+  for (const text of [DEAD, TYPE, LONG, WORDS]) expect(await show('dead', 'list')).toContain(text);
+  expect(await show('jobs', 'show', DEAD)).toContain(WORDS);
+  for (const text of [LONG, '100000 per PT3600S']) expect(await show('queues', 'list')).toContain(text);
+  for (const text of [LONG, TYPE, 'America/Indiana/Knox']) expect(await show('cron', 'list')).toContain(text);
+  for (const text of [LONG, WORKFLOW]) expect(await show('workflows', 'list')).toContain(text);
+  for (const text of [LONG, TYPE, 'third-']) expect(await show('workflows', 'show', WORKFLOW)).toContain(text);
+});
+
+test('D11: wide characters count as two, and colours as none', () => {
+  expect(widthOf('漢字🎉é')).toBe(7);
+  expect(widthOf('\u001b[31mred\u001b[39m')).toBe(3);
+  expect(clipped('漢字漢字', 6)).toBe('漢字…');
+  expect(clipped('\u001b[31mtoo long\u001b[39m', 4)).toBe('\u001b[31mtoo…\u001b[39m');
+  expect(wrapped('one two three', 8)).toEqual(['one two', 'three']);
+  expect(wrapped('x'.repeat(10), 4)).toEqual(['xxxx', 'xxxx', 'xx']);
+  expect(stripVTControlCharacters(wrapped('\u001b[1mone two\u001b[22m', 4).join(' '))).toBe('one two');
+});
