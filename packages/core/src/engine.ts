@@ -20,6 +20,7 @@ import { Tailer } from './events/tailer.ts';
 import { workerDirected } from './events/told.ts';
 import { checkHealth } from './health/health.ts';
 import { UnknownTypes } from './health/unknown-types.ts';
+import { checkIdPrefix } from './job/id-prefix.ts';
 import { FIRST_REMINDER_MS } from './job/next-at.ts';
 import { checkedRule } from './limits/limit-options.ts';
 import { limits } from './limits/limits.ts';
@@ -132,8 +133,10 @@ export function engine(options: EngineOptions): Waybill {
         return job;
       },
       ...(asked.blobs?.store.presign && payloads && { urls: (job, bound) => payloads.urlsOf(job, bound) }),
-      list: ({ filter, overBytes, ...query }) =>
-        (apart(overBytes) ?? store).list({ ...query, filter: { tenant: '', ...filter } }),
+      list: async ({ filter, overBytes, ...query }) => {
+        if (filter?.idPrefix !== undefined) checkIdPrefix(filter.idPrefix, 'idPrefix');
+        return (apart(overBytes) ?? store).list({ ...query, filter: { tenant: '', ...filter } });
+      },
       claim: (call) => claimer.claim(call),
       heartbeat: (call) => heartbeats.beat(call),
       settle: (call) => settler.settle(call),

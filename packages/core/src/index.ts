@@ -57,6 +57,7 @@ export { invalidField } from './errors.ts';
 export type { Transition } from './job/evolve.ts';
 export { failureLine } from './job/failure-line.ts';
 export { isJobId, newJobId } from './job/id.ts';
+export { checkIdPrefix, idRange, isIdPrefix } from './job/id-prefix.ts';
 export { formatToken, type LeaseToken, parseToken, tokenOf } from './job/lease.ts';
 export { type Progress, progressAfter, type Report, type Speaker, speaksFor } from './job/progress.ts';
 export { rankFor, rankOf, sequence } from './job/rank.ts';

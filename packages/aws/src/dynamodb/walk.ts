@@ -1,4 +1,4 @@
-import type { JobFilter } from '@waybill/core';
+import { idRange, type JobFilter } from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, begins, between, type Condition, equals, less } from './conditions.ts';
 import type { Query } from './database.ts';
@@ -31,14 +31,24 @@ async function queriesFor(base: Base, filter: JobFilter, before: string | undefi
       before === undefined ? begins('sk', 'N#') : between('sk', 'N#', nodeKey(tenant, workflowId, before).sk);
     return [{ where: all(equals('pk', nodesPk(tenant, workflowId)), last), backwards: true, limit: PER_PAGE }];
   }
+  const behind = idCondition(filter, before);
   const queues = await queueItems(base, tenant, filter.queues);
   return [...queues].flatMap(([queue, item]) =>
     Array.from({ length: base.queues.shardsOf(queue, item) }, (_, shard) => {
       const own = equals('lq', listPartition(tenant, queue, shard));
-      const where: Condition = before === undefined ? own : all(own, less('pk', jobPk(tenant, before)));
+      const where = all(own, ...behind);
       return { index: 'list', where, backwards: true, limit: PER_PAGE };
     }),
   );
+}
+
+/** Which part of a list is wanted. A key has at most one condition, so the cursor ends the range of a prefix. */
+function idCondition({ tenant, idPrefix }: JobFilter, before: string | undefined): Condition[] {
+  if (idPrefix === undefined) return before === undefined ? [] : [less('pk', jobPk(tenant, before))];
+  const { first, last } = idRange(idPrefix);
+  // The walk leaves out the id of the cursor itself.
+  const end = before === undefined || before > last ? last : before;
+  return [between('pk', jobPk(tenant, first), jobPk(tenant, end < first ? first : end))];
 }
 
 /** One of several sorted lists, read page by page. */

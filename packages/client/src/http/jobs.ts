@@ -106,6 +106,7 @@ const heard = ({ directive, leases, jobs_lost: lost, server_time }: WireBeat): H
 });
 
 const filterQuery = (filter: Partial<JobFilter>): QueryValues => ({
+  id_prefix: filter.idPrefix,
   state: filter.states,
   queue: filter.queues,
   type: filter.types,

@@ -9,6 +9,7 @@ export function jobMatches(job: Job, filter: JobFilter): boolean {
   const error = lastError(job);
   return (
     job.tenant === filter.tenant &&
+    (filter.idPrefix === undefined || job.id.startsWith(filter.idPrefix)) &&
     (filter.states?.includes(job.state) ?? true) &&
     (filter.queues?.includes(job.queue) ?? true) &&
     (filter.types?.includes(job.type) ?? true) &&

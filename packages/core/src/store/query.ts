@@ -10,6 +10,8 @@ export interface JobKey {
 /** Every field narrows; an absent field does not. */
 export interface JobFilter {
   tenant: string;
+  /** The first characters of the id, as `isIdPrefix` has it. Every store finds them by an index. */
+  idPrefix?: string;
   states?: readonly JobState[];
   queues?: readonly string[];
   types?: readonly string[];

@@ -1,11 +1,19 @@
-import { checkQueue, type Fields, invalidField, isJobId, JOB_STATES, type JobFilter } from '@waybill/core';
+import {
+  checkIdPrefix,
+  checkQueue,
+  type Fields,
+  invalidField,
+  isJobId,
+  JOB_STATES,
+  type JobFilter,
+} from '@waybill/core';
 import { readMoment } from '../http/moment.ts';
 import { listIn, type Query } from '../http/query.ts';
 
 /** What narrows jobs wherever they are listed, in an address or in a body. Lists are separated by commas. */
 export const FILTERS = ['queue', 'type', 'error_type', 'workflow_id', 'created_after', 'created_before'] as const;
 /** Only where jobs of every state are listed. */
-export const STATE_FILTERS = ['state', 'dead_letter', 'finished_after', 'finished_before'] as const;
+export const STATE_FILTERS = ['id_prefix', 'state', 'dead_letter', 'finished_after', 'finished_before'] as const;
 /** The specification's words for when a job was given up. */
 export const DEAD_FILTERS = ['since', 'until'] as const;
 
@@ -35,6 +43,7 @@ export function jobFilter(sent: SentFilter): Partial<JobFilter> {
     throw invalidField('workflow_id', 'must be a UUIDv7 in lower case.');
   if (errorType === '') throw invalidField('error_type', 'must not be empty.');
   const filter: Partial<JobFilter> = {
+    ...(sent.id_prefix !== undefined && { idPrefix: checkIdPrefix(sent.id_prefix, 'id_prefix') }),
     ...(state !== undefined && { states: listIn('state', state, JOB_STATES) }),
     ...(queue !== undefined && { queues: listIn('queue', queue).map((name) => checkQueue(name, 'queue')) }),
     ...(type !== undefined && { types: listIn('type', type) }),

@@ -53,6 +53,7 @@ const SCENARIOS: Record<string, Scenario> = {
     got: await jobs.get(job(1).id!),
     all: await jobs.list({ limit: 100 }),
     some: await jobs.list({ limit: 2, filter: { states: ['available'], queues: ['default'], types: ['test.job'] } }),
+    prefixed: await jobs.list({ limit: 9, filter: { idPrefix: job(4).id!.slice(0, 23) } }),
     early: await jobs.list({ limit: 2, filter: { createdAfter: TEST_EPOCH + 1 } }),
     cancelled: await jobs.cancel(job(1).id!, { by: 'ada', reason: 'done with' }),
     twice: await refusal(jobs.cancel(job(1).id!)),

@@ -1,4 +1,5 @@
 import {
+  idRange,
   isFinished,
   JOB_STATES,
   type JobFilter,
@@ -100,6 +101,10 @@ function conditions(filter: JobFilter, values: Values): string[] {
     found.push(`state in (${[0, ...filter.states.map(stateCode)].join(', ')})`);
   }
   if (filter.dead === false) found.push('not dead');
+  add(filter.idPrefix, (prefix) => {
+    const { first, last } = idRange(prefix);
+    return `id between ${values.add(first)}::uuid and ${values.add(last)}::uuid`;
+  });
   add(filter.queues, (queues) => `queue = ${anyOf(queues)}`);
   add(filter.types, (types) => `type = ${anyOf(types)}`);
   add(filter.workflowId, (id) => `workflow_id = ${values.add(id)}`);

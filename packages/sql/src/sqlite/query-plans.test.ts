@@ -3,6 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from './open.ts';
 import { QUERY_NAMES, type QueryName, readQuery } from './queries.ts';
+import { narrowed } from './read.ts';
+import { BY_ID } from './sources.ts';
 
 let db: DatabaseSync;
 
@@ -113,3 +115,10 @@ const SCANS: Partial<Record<QueryName, string[]>> = {
   'segments-old': ['SCAN event_segments'],
   'segments-span': ['SCAN sqlite_sequence'],
 };
+
+it.each(['list', 'count'] as const)('D11: %s finds the begin of an id as a range of the primary key', (name) => {
+  const text = narrowed(readQuery(name), BY_ID.index, BY_ID.where);
+  const plan = db.prepare(`explain query plan ${text}`).all();
+  const details = plan.map(({ detail }) => String(detail)).filter((detail) => / jobs | TEMP /.test(detail));
+  expect(details).toEqual(['SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (tenant=? AND id>? AND id<?)']);
+});

@@ -1,4 +1,4 @@
-import type { JobFilter } from '@waybill/core';
+import { idRange, type JobFilter } from '@waybill/core';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { jobRow, jobRows } from './job-rows.ts';
 import { prepare, type Query } from './prepare.ts';
@@ -6,7 +6,7 @@ import type { Input, Output } from './protocol.ts';
 import { type QueryName, readQuery } from './queries.ts';
 import { AT, type Cell, type Row } from './rows.ts';
 import type { Session } from './session.ts';
-import { DEAD, READY, SOURCES, type Source, WORKFLOW } from './sources.ts';
+import { BY_ID, DEAD, READY, SOURCES, type Source, WORKFLOW } from './sources.ts';
 
 /** So many rows are sorted in no time; where there are more, the newest jobs are likely to be among them. */
 const FEW = 2000;
@@ -20,7 +20,13 @@ export function list(session: Session, { filter, limit, cursor }: Input<'list'>)
   const before = cursor === undefined ? null : readCursor(cursor);
   const walk = sources === null || sources.some((source) => isMany(session, source, filter));
   const rows = (walk ? [null] : sources).flatMap((source) =>
-    jobRows(statement(session, 'list', source, filter), ...filterCells(filter, source), before, limit + 1),
+    jobRows(
+      statement(session, 'list', source, filter),
+      ...filterCells(filter, source),
+      before,
+      limit + 1,
+      ...rangeCells(filter, source),
+    ),
   );
   rows.sort(newestFirst);
   const page = rows.slice(0, limit);
@@ -35,11 +41,15 @@ export function count(session: Session, { filter, atMost }: Input<'count'>): num
 
 /** Counts the rows of one index; null: of the table. */
 export function countFrom(session: Session, source: Source | null, filter: JobFilter, atMost: number): number {
-  return statement(session, 'count', source, filter).get<[number]>(...filterCells(filter, source), atMost)![0];
+  const query = statement(session, 'count', source, filter);
+  // In place of the id to continue behind, which a count does not have.
+  const cells = source === BY_ID ? [atMost, null, ...rangeCells(filter, source)] : [atMost];
+  return query.get<[number]>(...filterCells(filter, source), ...cells)![0];
 }
 
 /** The indexes that hold every row which the filter lets through; null: only the table does. */
-function sourcesOf({ states, dead, workflowId }: JobFilter): Source[] | null {
+function sourcesOf({ idPrefix, states, dead, workflowId }: JobFilter): Source[] | null {
+  if (idPrefix !== undefined) return [BY_ID];
   if (workflowId !== undefined) return [WORKFLOW];
   if (dead === true) return [DEAD];
   if (states === undefined) return null;
@@ -75,7 +85,7 @@ function statement(session: Session, name: QueryName & ('list' | 'count'), sourc
 /** Said once more without the way out for null, so that the index finds the queues. */
 const OF_QUEUES = 'queue in (select value from json_each(?3))';
 
-const narrowed = (text: string, index: string, where: string): string =>
+export const narrowed = (text: string, index: string, where: string): string =>
   text.replace('from jobs\nwhere', `from jobs indexed by ${index}\nwhere ${where} and`);
 
 function filterCells(filter: JobFilter, source: Source | null): Cell[] {
@@ -93,6 +103,13 @@ function filterCells(filter: JobFilter, source: Source | null): Cell[] {
     filter.finishedBefore ?? null,
   ];
 }
+
+/** The last parameters of a statement that finds its rows by their ids. */
+const rangeCells = ({ idPrefix }: JobFilter, source: Source | null): Cell[] => {
+  if (source !== BY_ID || idPrefix === undefined) return [];
+  const { first, last } = idRange(idPrefix);
+  return [first, last];
+};
 
 const listCell = (values: readonly string[] | undefined): Cell => (values ? JSON.stringify(values) : null);
 

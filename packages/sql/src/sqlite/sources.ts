@@ -46,6 +46,9 @@ const DISCARDED: Source = {
 export const DEAD: Source = { index: 'jobs_unsuccessful', where: `state = 'discarded' and dead = 1`, sorted: true };
 export const WORKFLOW: Source = { index: 'jobs_workflow', where: 'workflow_id = ?6', sorted: true };
 
+/** The primary key. Numbers 14 and 15 come behind all others, in a list as in a count. */
+export const BY_ID: Source = { index: 'sqlite_autoindex_jobs_1', where: 'id between ?14 and ?15', sorted: true };
+
 /** No row stands in two of these, so that answers can be put together. */
 export const SOURCES: Readonly<Record<JobState, readonly Source[] | null>> = {
   scheduled: [SCHEDULED],

@@ -1,5 +1,5 @@
 import { skippedToWire } from '@waybill/client';
-import { type DeadLetters, type Job, type JobFilter, type SkippedLetter, WaybillError } from '@waybill/core';
+import { type DeadLetters, type Job, type JobFilter, type SkippedLetter, type Waybill, WaybillError } from '@waybill/core';
 import { type Command, command, misuse } from './command.ts';
 import type { Context } from './context.ts';
 import { countDead, DEAD_FILTERS, readDeadFilter } from './dead-filter.ts';
@@ -56,7 +56,7 @@ export const bulkDead = (bulk: Bulk): Command =>
       const { transport } = values;
       const waybill = await context.connect(transport === undefined ? {} : { transport });
       const { deadLetters } = waybill;
-      if (values['dry-run']) return dryRun(deadLetters, ids, filter, bulk, context);
+      if (values['dry-run']) return dryRun(waybill, ids, filter, bulk, context);
       const queues = new Set<string>();
       const one = async (id: string) => {
         const job = await ofDeadLetter(waybill, id, () => bulk.one(deadLetters, id));
@@ -64,7 +64,7 @@ export const bulkDead = (bulk: Bulk): Command =>
         return job;
       };
       if (ids.length === 0) return doAll(deadLetters, filter, bulk, context, values.yes ?? false);
-      const exitCode = await forEachId(ids, context, bulk.word, one);
+      const exitCode = await forEachId(waybill, ids, context, bulk.word, one);
       // The notices of their deaths have served.
       if (bulk.withMessages) await deadLetters.messages?.replay({ queues: [...queues] }, { atMost: 0 });
       return exitCode;
@@ -72,14 +72,15 @@ export const bulkDead = (bulk: Bulk): Command =>
   });
 
 async function dryRun(
-  deadLetters: DeadLetters,
+  waybill: Waybill,
   ids: readonly string[],
   filter: Partial<JobFilter>,
   bulk: Bulk,
   context: Context,
 ): Promise<number> {
   const { word } = bulk;
-  if (ids.length > 0) return forEachId(ids, context, `would be ${word}`, (id) => deadLetters.get(id));
+  const { deadLetters } = waybill;
+  if (ids.length > 0) return forEachId(waybill, ids, context, `would be ${word}`, (id) => deadLetters.get(id));
   const matched = await countDead(deadLetters, filter, context.io.interrupted());
   const found = await countMessages(deadLetters, filter, bulk);
   const document = { matched, ...(found !== undefined && { messages: found }) };

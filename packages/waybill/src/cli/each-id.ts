@@ -1,10 +1,12 @@
 import { jobToWire } from '@waybill/client';
-import type { Job } from '@waybill/core';
+import type { Job, Waybill } from '@waybill/core';
 import type { Context } from './context.ts';
+import { wholeId } from './job-ids.ts';
 import { exitCodeOf, refusalOf, report } from './report.ts';
 
-/** Does something to each job that was named. One that refuses does not keep the others; the first tells the exit code. */
+/** Does something to each job that was named, by its id or the begin of it. One that refuses does not keep the others; the first tells the exit code. */
 export async function forEachId(
+  waybill: Waybill,
   ids: readonly string[],
   context: Context,
   word: string,
@@ -15,7 +17,7 @@ export async function forEachId(
   let exitCode = 0;
   for (const id of ids) {
     try {
-      done.push(await act(id));
+      done.push(await act(await wholeId(waybill, id)));
     } catch (error) {
       const { code, message } = refusalOf(error);
       errors.push({ job_id: id, code, message });

@@ -118,6 +118,33 @@ export function testList(open: OpenBench): void {
       }
     });
 
+    it('D11: finds jobs by the first characters of their ids, with other filters, page by page', async () => {
+      const bench = await open();
+      const early = await bench.add({ queue: 'a' });
+      await bench.clock.advance(100_000);
+      const [one, two, three] = [await bench.add({ queue: 'a' }), await bench.add({ queue: 'b' }), await bench.start()];
+      await bench.settle(three, { kind: 'completed', result: null });
+      const running = await bench.start({ queue: 'a' });
+      await bench.clock.advance(100_000);
+      const late = await bench.add({ queue: 'a' });
+      const found = async (filter: Partial<JobFilter>, limit = 10) =>
+        idsOf(await listAll(bench, { tenant: '', ...filter }, limit));
+
+      const shared = one.id.slice(0, 8);
+      const wanted = newestFirst([one, two, three, running].filter(({ id }) => id.startsWith(shared)));
+      expect(wanted).toHaveLength(4);
+      expect([early, late].filter(({ id }) => id.startsWith(shared))).toEqual([]);
+      expect(await found({ idPrefix: shared })).toEqual(wanted);
+      expect(await found({ idPrefix: shared }, 1)).toEqual(wanted);
+      expect(await found({ idPrefix: shared, queues: ['b'] })).toEqual([two.id]);
+      expect(await found({ idPrefix: shared, states: ['completed'] })).toEqual([three.id]);
+      for (const { id } of [early, one, three, running, late]) expect(await found({ idPrefix: id })).toEqual([id]);
+      expect(await found({ idPrefix: early.id.slice(0, 13) })).toEqual([early.id]);
+      expect(await found({ idPrefix: 'ffffffff-f' })).toEqual([]);
+      expect(await found({ tenant: 'another', idPrefix: shared })).toEqual([]);
+      expect(await bench.store.count({ tenant: '', idPrefix: shared }, { atMost: 10 })).toBe(4);
+    });
+
     it('looks at the newest error only', async ({ skip }) => {
       const bench = await open();
       if (!bench.store.capabilities.search) skip('the store cannot search');

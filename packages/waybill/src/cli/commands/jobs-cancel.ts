@@ -8,8 +8,8 @@ export const jobsCancel = command({
   args: 'ID…',
   options: { reason: { value: 'TEXT', about: 'kept in the event log' } },
   run: async ({ args, values: { reason } }, context) => {
-    const { jobs } = await context.connect();
+    const waybill = await context.connect();
     const told = { by: 'cli', ...(reason !== undefined && { reason }) };
-    return forEachId(args, context, 'cancelled', (id) => jobs.cancel(id, told));
+    return forEachId(waybill, args, context, 'cancelled', (id) => waybill.jobs.cancel(id, told));
   },
 });

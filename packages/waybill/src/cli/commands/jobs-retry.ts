@@ -9,6 +9,6 @@ export const jobsRetry = command({
   notes: 'However a job ended: completed, cancelled or discarded. Many dead letters at once: waybill dead replay --all',
   run: async ({ args }, context) => {
     const waybill = await context.connect();
-    return forEachId(args, context, 'starts over', (id) => waybill.jobs.retry(id));
+    return forEachId(waybill, args, context, 'starts over', (id) => waybill.jobs.retry(id));
   },
 });

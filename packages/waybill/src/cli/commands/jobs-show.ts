@@ -9,6 +9,7 @@ import {
 } from '@waybill/core';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
+import { wholeId } from '../job-ids.ts';
 import { away, span } from '../spans.ts';
 import { pairs, table } from '../table.ts';
 import { hanging, oneLine } from '../text-width.ts';
@@ -20,8 +21,9 @@ export const jobsShow = command({
   section: 'Jobs',
   summary: 'show a job with its errors and everything that happened to it',
   args: 'ID',
-  run: async ({ args: [id = ''] }, context) => {
+  run: async ({ args: [named = ''] }, context) => {
     const waybill = await context.connect();
+    const id = await wholeId(waybill, named);
     const job = await waybill.jobs.get(id);
     const [events, progress] = await Promise.all([eventsOf(waybill, job), waybill.jobs.progress(id)]);
     const told = progress && { progress: progressToWire(job, progress) };

@@ -9,6 +9,7 @@ import {
 } from '@waybill/core';
 import { RECORD_EVENT_TYPES } from '@waybill/server';
 import { command } from '../command.ts';
+import { wholeIds } from '../job-ids.ts';
 import { readList, readListOf } from '../read-value.ts';
 import { idPrefix } from '../short-ids.ts';
 import type { Screen } from '../table.ts';
@@ -39,13 +40,13 @@ export const tail = command({
     const names = event === undefined ? undefined : readListOf('--event', event.replaceAll('job.', ''), EVENTS);
     const types = names && EVENT_TYPES.filter((one) => names.includes(one.replace('job.', '')));
     const jobTypes = type === undefined ? undefined : new Set(readList('--type', type));
+    const waybill = await context.connect();
     const filter = {
       ...(queue !== undefined && { queues: readList('--queue', queue) }),
-      ...(job !== undefined && { jobIds: readList('--job', job) }),
+      ...(job !== undefined && { jobIds: await wholeIds(waybill, readList('--job', job)) }),
       ...(types && { types }),
     };
     const { io, isJson } = context;
-    const waybill = await context.connect();
     const after = await cursorOf(waybill, since);
     const onMissed = () =>
       void io.stderr.write('waybill: Events were removed by retention before they were read here.\n');

@@ -4,7 +4,6 @@ import { command } from '../command.ts';
 import { moreLine, pagination } from '../job-table.ts';
 import { PAGE_OPTIONS, readPage } from '../page-options.ts';
 import { readListOf } from '../read-value.ts';
-import { shortIds } from '../short-ids.ts';
 import { away } from '../spans.ts';
 import { table } from '../table.ts';
 
@@ -23,19 +22,15 @@ export const workflowsList = command({
     const { items, cursor } = await workflows.list({ ...page, ...(states && { states }) });
     const { style, io } = context;
     const document = { workflows: items.map(workflowToWire), pagination: pagination(page.limit, cursor) };
-    const shown = shortIds(
-      items.map(({ id }) => id),
-      context,
-    );
     const text = () =>
       table(
         items,
         [
-          { title: 'ID', of: ({ id }) => shown(id) },
+          { title: 'ID', of: ({ id }) => id },
           { title: 'NAME', of: ({ name }) => name ?? '-', least: 10 },
           { title: 'TYPE', of: ({ type }) => type },
           { title: 'STATE', of: ({ state: its }) => its, paint: style.state },
-          { title: 'JOBS', of: ({ total }) => String(total), align: 'right' },
+          { title: 'JOBS', of: ({ total }) => String(total), align: 'right', spare: 1 },
           { title: 'CREATED', of: ({ createdAt }) => away(createdAt, io.now()) },
         ],
         context,
