@@ -38,7 +38,7 @@ export type { FailingItem } from './maintenance/failing-items.ts';
 export type { EngineOptions, RetentionOptions } from './options.ts';
 export { Places } from './places.ts';
 export { Roster } from './roster.ts';
-export { stderrLogger } from './stderr-logger.ts';
+export { lineLogger, stderrLogger } from './stderr-logger.ts';
 export type * from './waybill.ts';
 
 // What stores, transports and servers are built from.

@@ -10,18 +10,25 @@ interface Parts {
   /** Takes one entry, without a line break at its end. */
   write(text: string): void;
   now(): number;
+  /** @defaultValue 'warn' */
+  least?: Level;
+  /** What a line begins with. The level is padded. */
+  head?(level: string, at: number): string;
 }
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+type Level = (typeof LEVELS)[number];
 
 /** `console.error` is stderr in Node, and exists in browsers. Unlike the stream itself, it survives a closed pipe. */
 // biome-ignore lint/suspicious/noConsole: it is what this logger is for.
 const PARTS: Parts = { write: (text) => console.error(text), now: () => Date.now() };
 
 /**
- * Writes warnings and errors for people, one line each, with the stack below an error that nothing else explains. A
+ * Writes warnings and errors, or more where asked for, for people, one line each, with the stack below an error that nothing else explains. A
  * source that repeats itself is cut short. More, and in another form, is for a logger such as pino.
  */
-export function lineLogger({ write, now }: Parts = PARTS): Logger {
-  const entry = (level: string, text: string) => write(`${new Date(now()).toISOString()} ${level} waybill: ${text}`);
+export function lineLogger({ write, now, least = 'warn', head = headOf }: Parts = PARTS): Logger {
+  const entry = (level: string, text: string) => write(head(level, now()) + text);
   const budget = new LineBudget({
     now,
     onLeftOut: (count, like) => entry('WARN ', plain(`${count} more lines left out like: ${like}`)),
@@ -32,8 +39,12 @@ export function lineLogger({ write, now }: Parts = PARTS): Logger {
     if (!budget.take(typeof task === 'string' ? `task ${task}` : message, message)) return;
     entry(level, plain(message) + shown(fields, message) + reasonOf(fields, level, message));
   };
-  return { debug: () => {}, info: () => {}, warn: at('WARN '), error: at('ERROR') };
+  const from = (level: Level) =>
+    LEVELS.indexOf(level) < LEVELS.indexOf(least) ? () => {} : at(level.toUpperCase().padEnd(5));
+  return { debug: from('debug'), info: from('info'), warn: from('warn'), error: from('error') };
 }
+
+const headOf = (level: string, at: number): string => `${new Date(at).toISOString()} ${level} waybill: `;
 
 /** What everything logs to where no logger is given. */
 export const stderrLogger: Logger = lineLogger();

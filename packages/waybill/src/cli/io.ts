@@ -18,6 +18,8 @@ export interface Io {
   stderr: Output;
   /** Whether stdout is a terminal: decides about colour. */
   isTty: boolean;
+  /** Whether stderr is a terminal: logs there are for people. */
+  isErrTty: boolean;
   /** How many columns the terminal has at this moment; undefined where stdout is none. Nothing is cut there. */
   columns(): number | undefined;
   now(): number;
@@ -39,6 +41,7 @@ export function processIo(): Io {
     stdout: process.stdout,
     stderr: process.stderr,
     isTty: process.stdout.isTTY === true,
+    isErrTty: process.stderr.isTTY === true,
     columns: () => (process.stdout.isTTY ? process.stdout.columns : undefined),
     now: systemClock.now,
     env: process.env,

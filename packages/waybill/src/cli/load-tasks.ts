@@ -7,7 +7,7 @@ import { shownWord } from '../connect/shown-address.ts';
 import { oneLine } from './text-width.ts';
 
 /** Every task that a module exports, by name or in lists; the same one is often exported in both ways. */
-export async function loadTasks(module: string): Promise<AnyTask[]> {
+async function loadTasks(module: string): Promise<AnyTask[]> {
   const file = resolve(module);
   if (!existsSync(file)) {
     // The address of the store, where --store was forgotten.
@@ -18,6 +18,15 @@ export async function loadTasks(module: string): Promise<AnyTask[]> {
   }
   const exported = Object.values(await imported(file, module));
   return [...new Set(exported.flat().filter(isTask))];
+}
+
+/** For a worker, which has nothing to do without any. */
+export async function loadSomeTasks(module: string): Promise<AnyTask[]> {
+  const tasks = await loadTasks(module);
+  if (tasks.length > 0) return tasks;
+  throw new WaybillError('invalid_request', `${module} exports no tasks.`, {
+    hint: "Export what task(..) of 'waybill' answers, by name or as a default list.",
+  });
 }
 
 /** What goes wrong while user code is loaded is the user's to see, but not with a stack of ours. */

@@ -19,8 +19,8 @@ test('--help lists every command', async () => {
 
     Servers and workers
       waybill serve                  run the server
-      waybill dev                    run the server with a sample worker, and show
-                                     what happens
+      waybill dev [MODULE]           run the server with a worker beside it, and
+                                     show what happens
       waybill work MODULE            run a worker on the tasks that an ES module
                                      exports
       waybill cloud                  run SQS, S3, DynamoDB and EventBridge locally
@@ -153,6 +153,8 @@ test('a group has help, and each command its own', async () => {
       --require-lease    refuse to settle a job without its lease token
       --store URL        sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE
                          [WAYBILL_STORE, sqlite:./waybill.db]
+      --log FORM         text for people, json for machines [text at a terminal,
+                         else json]
       --help             show this
 
     Exit codes

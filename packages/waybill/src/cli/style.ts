@@ -22,6 +22,8 @@ const STATES: Readonly<Record<string, Format>> = {
 export interface Style {
   /** Colours a text by the state that it begins with, padding included. */
   state(text: string): string;
+  /** In the colour of this state. */
+  as(state: string, text: string): string;
   dim(text: string): string;
   bold(text: string): string;
 }
@@ -37,6 +39,7 @@ export function styleFor({ isTty, env }: Pick<Io, 'isTty' | 'env'>): Style {
       const format = STATES[text.trim().split(' ', 1)[0] ?? ''];
       return format === undefined ? text : paint(format, text);
     },
+    as: (state, text) => paint(STATES[state] ?? 'reset', text),
     dim: (text) => paint('dim', text),
     bold: (text) => paint('bold', text),
   };

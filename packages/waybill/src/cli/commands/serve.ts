@@ -1,20 +1,21 @@
 import { command } from '../command.ts';
+import { commandLogger, LOG_OPTION } from '../command-logger.ts';
 import { readServeOptions, SERVE_OPTIONS } from '../serve-options.ts';
 import { untilAskedToStop } from '../signals.ts';
 
-/** `waybill serve`: the server alone. Logs go to stderr as JSON; stdout carries the one ready line. */
+/** `waybill serve`: the server alone. Logs go to stderr; stdout carries the one ready line. */
 export const serve = command({
   name: 'serve',
   section: 'Servers and workers',
   summary: 'run the server',
   isServer: true,
-  options: SERVE_OPTIONS,
+  options: { ...SERVE_OPTIONS, ...LOG_OPTION },
   notes: 'A store address may end in ?durability=normal, which trades the last moments before a power cut for speed.',
   run: async ({ values }, context) => {
     const options = readServeOptions(values, context, { store: context.store });
     // Loaded here, so that the commands which end at once do not pay for the server.
-    const [{ pino }, { readyLine, startHost }] = await Promise.all([import('pino'), import('../host.ts')]);
-    const logger = pino({ level: context.io.env['WAYBILL_LOG'] ?? 'info' }, pino.destination({ dest: 2, sync: true }));
+    const { readyLine, startHost } = await import('../host.ts');
+    const logger = await commandLogger(values, context.io);
     const stopped = untilAskedToStop(logger);
     const host = await startHost({ ...options, portGiven: true }, logger);
     context.io.stdout.write(readyLine(host, options));

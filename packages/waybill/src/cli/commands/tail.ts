@@ -1,19 +1,10 @@
 import { eventToWire } from '@waybill/client';
-import {
-  type EventType,
-  isJobEvent,
-  kindOf,
-  type LoggedEvent,
-  EVENT_TYPES as OF_ENGINE,
-  type Waybill,
-} from '@waybill/core';
+import { type EventType, kindOf, EVENT_TYPES as OF_ENGINE, type Waybill } from '@waybill/core';
 import { RECORD_EVENT_TYPES } from '@waybill/server';
 import { command } from '../command.ts';
+import { eventLine } from '../event-line.ts';
 import { wholeIds } from '../job-ids.ts';
 import { readList, readListOf } from '../read-value.ts';
-import { idPrefix } from '../short-ids.ts';
-import type { Screen } from '../table.ts';
-import { clipped, oneLine } from '../text-width.ts';
 
 const EVENT_TYPES: readonly EventType[] = [...OF_ENGINE, ...RECORD_EVENT_TYPES];
 const EVENTS = EVENT_TYPES.map((type) => type.replace('job.', ''));
@@ -54,9 +45,7 @@ export const tail = command({
     for await (const one of waybill.events.follow(query)) {
       // The log itself is not searched by type of job.
       if (jobTypes !== undefined && !jobTypes.has(one.jobType ?? '')) continue;
-      io.stdout.write(
-        isJson ? `${JSON.stringify(eventToWire(one))}\n` : `${clipped(lineOf(one, context), context.width)}\n`,
-      );
+      io.stdout.write(isJson ? `${JSON.stringify(eventToWire(one))}\n` : `${eventLine(one, context)}\n`);
     }
     return 0;
   },
@@ -66,14 +55,3 @@ const cursorOf = async ({ events }: Waybill, since: string): Promise<string | un
   if (since === 'start') return undefined;
   return since === 'now' ? events.end() : since;
 };
-
-export function lineOf(event: LoggedEvent, screen: Screen): string {
-  const { style } = screen;
-  const { at, type, data } = event;
-  const time = style.dim(new Date(at).toISOString().slice(11, 23));
-  const told = style.dim(Object.keys(data).length === 0 ? '' : ` ${oneLine(JSON.stringify(data))}`);
-  const word = style.state(type.slice(type.indexOf('.') + 1));
-  if (!isJobEvent(event)) return `${time} ${kindOf(type)} ${oneLine(event.subject)} ${word}${told}`;
-  const { jobType, jobId, attempt } = event;
-  return `${time} ${clipped(jobType, screen.width / 4)} ${idPrefix(jobId, screen)} ${word}${attempt > 0 ? ` #${attempt}` : ''}${told}`;
-}

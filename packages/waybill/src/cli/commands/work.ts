@@ -1,12 +1,13 @@
-import { silentLogger, WaybillError } from '@waybill/core';
+import { silentLogger } from '@waybill/core';
 import { command } from '../command.ts';
+import { commandLogger, LOG_OPTION } from '../command-logger.ts';
 import { blobsIn } from '../context.ts';
-import { loadTasks } from '../load-tasks.ts';
+import { loadSomeTasks } from '../load-tasks.ts';
 import { readInteger, readSpan } from '../read-value.ts';
 import { BLOBS, TRANSPORT } from '../serve-options.ts';
 import { QUEUE_OPTIONS, readQueueOptions } from '../worker-queues.ts';
 
-/** `waybill work`: a worker without a line of code around it. Logs go to stderr as JSON. */
+/** `waybill work`: a worker without a line of code around it. Logs go to stderr. */
 export const work = command({
   name: 'work',
   section: 'Servers and workers',
@@ -20,6 +21,7 @@ export const work = command({
     transport: TRANSPORT,
     blobs: BLOBS,
     grace: { value: 'SPAN', about: 'how long a stop waits for running handlers', default: '25s' },
+    ...LOG_OPTION,
     quiet: { about: 'log nothing' },
   },
   notes: `The module exports tasks by name, or a list of them as its default. The first Ctrl-C or SIGTERM takes no more
@@ -29,16 +31,10 @@ jobs and lets running ones finish; a second one does not wait.`,
       ...(concurrency !== undefined && { concurrency: readInteger('--concurrency', concurrency) }),
       ...(grace !== undefined && { graceMs: readSpan('--grace', grace) }),
     };
-    const tasks = await loadTasks(module);
-    if (tasks.length === 0) {
-      throw new WaybillError('invalid_request', `${module} exports no tasks.`, {
-        hint: "Export what task(..) of 'waybill' answers, by name or as a default list.",
-      });
-    }
+    const tasks = await loadSomeTasks(module);
     const options = { ...given, ...readQueueOptions(values, tasks) };
-    const [{ pino }, { connectionTo }] = await Promise.all([import('pino'), import('../../sdk/connect.ts')]);
-    const level = context.io.env['WAYBILL_LOG'] ?? 'info';
-    const logger = quiet ? silentLogger : pino({ level }, pino.destination({ dest: 2, sync: true }));
+    const { connectionTo } = await import('../../sdk/connect.ts');
+    const logger = quiet ? silentLogger : await commandLogger(values, context.io);
     const interrupted = context.io.interrupted();
     const blobs = values.blobs ?? blobsIn(context.io.env);
     const waybill = connectionTo(

@@ -22,6 +22,7 @@ export interface Ran {
 export class Terminal {
   now = EPOCH;
   isTty = false;
+  isErrTty = false;
   /** Of the terminal; undefined: a pipe. */
   columns: number | undefined;
   env: Record<string, string> = {};
@@ -50,6 +51,7 @@ export class Terminal {
       },
       stderr: { write: (text: string) => (err += text) },
       isTty: this.isTty,
+      isErrTty: this.isErrTty,
       columns: () => this.columns,
       now: () => this.now,
       env: { WAYBILL_STORE: this.store, ...this.env },

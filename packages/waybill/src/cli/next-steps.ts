@@ -1,0 +1,25 @@
+import type { AnyTask } from '@waybill/worker';
+import type { Style } from './style.ts';
+
+/** What to try beside a server that has just started, for a person at a terminal. */
+export function nextSteps(url: string, tasks: readonly AnyTask[], style: Style): string {
+  const [first] = tasks;
+  const queue = first?.policy.queue;
+  const options = queue === undefined ? '' : ` --queue ${queue}`;
+  const enqueue =
+    first === undefined
+      ? `waybill enqueue sample.hello '"ada"' --queue sample --wait`
+      : `waybill enqueue ${first.name} '{}'${options} --wait`;
+  const lines = [
+    style.bold('Next, in another terminal'),
+    `  export WAYBILL_STORE=${url}`,
+    `  ${enqueue}`,
+    '  waybill jobs list',
+    '',
+    ...(first === undefined
+      ? [style.bold('Run your own tasks'), '  waybill dev tasks.js', '']
+      : [`${style.bold('Working on')} ${tasks.map(({ name }) => name).join(', ')}`, '']),
+    `${style.dim('Ctrl-C stops it. What happens:')}`,
+  ];
+  return `\n${lines.join('\n')}\n`;
+}
