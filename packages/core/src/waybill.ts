@@ -261,7 +261,7 @@ export interface Workflows {
   create(request: unknown, context?: InTenant & InTransaction): Promise<WorkflowInfo>;
   get(id: string, context?: InTenant): Promise<WorkflowInfo>;
   list(
-    query: InTenant & { states?: readonly WorkflowState[]; limit: number; cursor?: string },
+    query: InTenant & { idPrefix?: string; states?: readonly WorkflowState[]; limit: number; cursor?: string },
   ): Promise<Page<WorkflowRecord>>;
   /** The jobs of the workflow, newest first; its callbacks are among them, without a name. */
   nodes(id: string, query: InTenant & { limit: number; cursor?: string }): Promise<Page<WorkflowNode>>;

@@ -1,5 +1,6 @@
 import {
   type Family,
+  idRange,
   isFinished,
   type Job,
   type Page,
@@ -8,7 +9,7 @@ import {
   type WorkflowState,
 } from '@waybill/core';
 import type { Base } from './base.ts';
-import { all, begins, between, equals, exists } from './conditions.ts';
+import { all, begins, between, type Condition, equals, exists } from './conditions.ts';
 import { inParallel } from './database.ts';
 import type { Item, Key } from './items.ts';
 import { inKey, inPrefix, jobKey, jobPk, nodesPk, outPrefix, tenantPk, workflowKey } from './keys.ts';
@@ -24,6 +25,7 @@ export async function getWorkflow({ db, settings }: Base, tenant: string, id: st
 
 export interface WorkflowQuery {
   tenant: string;
+  idPrefix?: string;
   states?: readonly WorkflowState[];
   limit: number;
   cursor?: string;
@@ -31,9 +33,9 @@ export interface WorkflowQuery {
 
 /** Newest first by id. States are filtered after reading, so a page may be short and go on. */
 export async function listWorkflows({ db, settings }: Base, query: WorkflowQuery): Promise<Page<WorkflowRecord>> {
-  const { tenant, states, limit, cursor } = query;
+  const { tenant, idPrefix, states, limit, cursor } = query;
   const last = cursor === undefined ? undefined : workflowKey(tenant, readCursor(cursor)).sk;
-  const range = last === undefined ? begins('sk', 'W#') : between('sk', 'W#', last);
+  const range = rangeOf(tenant, idPrefix, last);
   const where = all(equals('pk', tenantPk(tenant)), range);
   const found = await db.query({ where, backwards: true, limit: limit + 2 });
   const rest = found.items.filter((item) => item['sk'] !== last);
@@ -44,6 +46,15 @@ export async function listWorkflows({ db, settings }: Base, query: WorkflowQuery
     .filter(({ state }) => states?.includes(state) ?? true);
   const isMore = rest.length > page.length || found.last !== undefined;
   return isMore && page.length > 0 ? { items, cursor: writeCursor(workflowOf(page.at(-1)!).id) } : { items };
+}
+
+/** A key has at most one condition, so the cursor ends the range of a prefix; the page leaves out its id. */
+function rangeOf(tenant: string, idPrefix: string | undefined, last: string | undefined): Condition {
+  if (idPrefix === undefined) return last === undefined ? begins('sk', 'W#') : between('sk', 'W#', last);
+  const ids = idRange(idPrefix);
+  const [from, to] = [workflowKey(tenant, ids.first).sk, workflowKey(tenant, ids.last).sk];
+  const end = last === undefined || last > to ? to : last;
+  return between('sk', from, end < from ? from : end);
 }
 
 const childrenOf = ({ db }: Base, tenant: string, parent: string): Promise<Item[]> =>

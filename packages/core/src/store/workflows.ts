@@ -44,6 +44,8 @@ export interface WorkflowStore {
   /** Newest first by id. */
   list(query: {
     tenant: string;
+    /** The first characters of the id, as `isIdPrefix` has it. Every store finds them by an index. */
+    idPrefix?: string;
     states?: readonly WorkflowState[];
     limit: number;
     cursor?: string;

@@ -5,6 +5,7 @@ import { checkPlain } from '../enqueue/envelope.ts';
 import { WaybillError } from '../errors.ts';
 import { workflowMoved, workflowStarted } from '../events/told.ts';
 import { newJobId } from '../job/id.ts';
+import { checkIdPrefix } from '../job/id-prefix.ts';
 import type { Job, JobState } from '../job/job.ts';
 import type { JsonObject } from '../json.ts';
 import type { Edge, NewJob } from '../store/insert.ts';
@@ -182,7 +183,10 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
   return {
     create: async (request, { tenant = '', within: transaction } = {}) => create(request, tenant, transaction),
     get: async (id, { tenant = '' } = {}) => infoOf(await mustGet(tenant, id)),
-    list: ({ tenant = '', ...query }) => store.workflows.list({ tenant, ...query }),
+    list: async ({ tenant = '', ...query }) => {
+      if (query.idPrefix !== undefined) checkIdPrefix(query.idPrefix, 'idPrefix');
+      return store.workflows.list({ tenant, ...query });
+    },
     nodes: async (id, { tenant = '', ...query }) => {
       await mustGet(tenant, id);
       const page = await store.list({ filter: { tenant, workflowId: id }, ...query });

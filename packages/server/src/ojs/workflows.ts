@@ -1,5 +1,6 @@
 import { type WireWorkflowWithSteps, workflowNodeToWire, workflowToWire, workflowWithSteps } from '@waybill/client';
 import {
+  checkIdPrefix,
   type Fields,
   invalidField,
   type Json,
@@ -36,11 +37,16 @@ export function workflowRoutes(app: App, { maxBodyBytes }: Surface): void {
   });
 
   app.get('/ojs/v1/workflows', async (c) => {
-    const query = new Query(c, ['state', ...PAGE_PARAMETERS]);
+    const query = new Query(c, ['id_prefix', 'state', ...PAGE_PARAMETERS]);
     const states = query.listOf('state', WORKFLOW_STATES);
+    const idPrefix = query.joined('id_prefix');
+    const narrowed = {
+      ...(idPrefix !== undefined && { idPrefix: checkIdPrefix(idPrefix, 'id_prefix') }),
+      ...(states && { states }),
+    };
     const asked = pageAsked(query, DEFAULT_LIMIT);
     const { workflows } = portOf(c);
-    const { items, cursor } = await pageBehind((page) => workflows.list({ ...page, ...(states && { states }) }), asked);
+    const { items, cursor } = await pageBehind((page) => workflows.list({ ...page, ...narrowed }), asked);
     const { limit, offset } = asked;
     return answer(c, { workflows: items.map(workflowToWire), pagination: pagination(limit, cursor, { offset }) });
   });

@@ -95,6 +95,7 @@ export const QUERY_NAMES = [
   'workflow-get',
   'workflow-join',
   'workflow-list',
+  'workflow-list-by-id',
   'workflow-list-in-states',
   'workflow-lock',
   'workflow-move',

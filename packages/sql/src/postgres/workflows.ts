@@ -1,6 +1,7 @@
 import {
   type Family,
   type InsertAnswer,
+  idRange,
   JOB_STATES,
   type Job,
   type Json,
@@ -43,17 +44,20 @@ async function getWorkflow({ link, sql }: Base, tenant: string, id: string): Pro
 
 async function listWorkflows(
   { link, sql }: Base,
-  { tenant, states, limit, cursor }: Parameters<WorkflowStore['list']>[0],
+  { tenant, idPrefix, states, limit, cursor }: Parameters<WorkflowStore['list']>[0],
 ): Promise<Page<WorkflowRecord>> {
   const before = cursor === undefined ? null : readCursor(cursor);
-  const rows = states
-    ? await link.query<WorkflowCells>(sql['workflow-list-in-states'], [
-        tenant,
-        before,
-        limit + 1,
-        textArray(states) ?? '{}',
-      ])
-    : await link.query<WorkflowCells>(sql['workflow-list'], [tenant, before, limit + 1]);
+  const page = [tenant, before, limit + 1];
+  const wanted = states && (textArray(states) ?? '{}');
+  const query = async (): Promise<WorkflowCells[]> => {
+    if (idPrefix !== undefined) {
+      const { first, last } = idRange(idPrefix);
+      return link.query(sql['workflow-list-by-id'], [...page, first, last, wanted ?? null]);
+    }
+    if (wanted === undefined) return link.query(sql['workflow-list'], page);
+    return link.query(sql['workflow-list-in-states'], [...page, wanted]);
+  };
+  const rows = await query();
   const items = rows.slice(0, limit).map(workflowOf);
   return rows.length > limit ? { items, cursor: writeCursor(items.at(-1)!.id) } : { items };
 }

@@ -100,6 +100,7 @@ export const QUERY_NAMES = [
   'workflow-get',
   'workflow-join',
   'workflow-list',
+  'workflow-list-by-id',
   'workflow-list-in-state',
   'workflow-move',
   'workflow-name',

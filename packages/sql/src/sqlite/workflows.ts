@@ -1,4 +1,4 @@
-import type { JobState, Json, ParentResult, WorkflowRecord } from '@waybill/core';
+import { idRange, type JobState, type Json, type ParentResult, type WorkflowRecord } from '@waybill/core';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { type WorkflowCells, workflowOf } from '../workflow-rows.ts';
 import { insertGroup } from './insert.ts';
@@ -12,14 +12,20 @@ export function getWorkflow({ sql }: Session, { tenant, id }: Input<'getWorkflow
 }
 
 export function listWorkflows({ sql }: Session, query: Input<'listWorkflows'>): Output<'listWorkflows'> {
-  const { tenant, states, limit, cursor } = query;
+  const { tenant, idPrefix, states, limit, cursor } = query;
   const before = cursor === undefined ? null : readCursor(cursor);
-  const rows = states
-    ? [...new Set(states)].flatMap((state) =>
-        sql['workflow-list-in-state'].all<WorkflowCells>(tenant, before, limit + 1, state),
-      )
-    : sql['workflow-list'].all<WorkflowCells>(tenant, before, limit + 1);
-  const found = rows.map(workflowOf).sort((a, b) => (a.id < b.id ? 1 : -1));
+  const page = [tenant, before, limit + 1] as const;
+  const rows = (): WorkflowCells[] => {
+    if (idPrefix !== undefined) {
+      const { first, last } = idRange(idPrefix);
+      return sql['workflow-list-by-id'].all(...page, first, last, states ? JSON.stringify(states) : null);
+    }
+    if (!states) return sql['workflow-list'].all(...page);
+    return [...new Set(states)].flatMap((state) => sql['workflow-list-in-state'].all<WorkflowCells>(...page, state));
+  };
+  const found = rows()
+    .map(workflowOf)
+    .sort((a, b) => (a.id < b.id ? 1 : -1));
   const items = found.slice(0, limit);
   return found.length > limit ? { items, cursor: writeCursor(items.at(-1)!.id) } : { items };
 }

@@ -54,6 +54,21 @@ test('D11: one that could mean several names them and does nothing', async () =>
   expect((await terminal.run('jobs', 'list', '--state', 'cancelled')).out).toBe('No jobs.\n');
 });
 
+test('D11: the commands for workflows take the begin of an id', async () => {
+  const steps = [{ type: 'a.b', args: [] }];
+  const make = () => terminal.engine(({ workflows }) => workflows.create({ type: 'chain', steps }));
+  const [one, two] = [(await make()).id, (await make()).id];
+  const both = await terminal.run('workflows', 'show', one.slice(0, 13));
+  expect([both.code, both.err]).toEqual([2, expect.stringContaining('Several workflows have an id')]);
+  for (const id of [one, two]) expect(both.err).toContain(terminal.stable(id));
+  expect((await terminal.run('workflows', 'show', one.slice(0, 23))).raw).toContain(one);
+  expect((await terminal.run('workflows', 'cancel', one.slice(0, 23))).raw).toBe(`${one} cancelled\n`);
+  terminal.columns = 80;
+  const { raw } = await terminal.run('workflows', 'list');
+  expect(raw).not.toContain(one);
+  expect(raw).toContain(one.slice(0, 13));
+});
+
 test('D11: one that is too short is refused, and one that no job has is not found', async () => {
   const short = await terminal.run('jobs', 'show', ids[0]!.slice(0, 3));
   expect([short.code, short.err]).toEqual([2, expect.stringContaining('give at least 4 characters')]);
@@ -73,6 +88,8 @@ test('D11: a server takes them too', async () => {
   const shown = await terminal.run('jobs', 'show', ids[3]!.slice(0, 12), ...remote);
   expect([shown.code, shown.raw]).toEqual([0, expect.stringContaining(ids[3]!)]);
   expect((await terminal.run('jobs', 'show', ids[0]!.slice(0, 13), ...remote)).code).toBe(2);
+  const flow = await waybill.workflows.create({ type: 'chain', steps: [{ type: 'a.b', args: [] }] });
+  expect((await terminal.run('workflows', 'show', flow.id.slice(0, 12), ...remote)).raw).toContain(flow.id);
 });
 
 test('D11: a list at a terminal shows prefixes that differ, and each of them is taken', async () => {

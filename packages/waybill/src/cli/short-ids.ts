@@ -4,8 +4,8 @@ import type { Screen } from './table.ts';
 const SHORTEST = 13;
 
 /**
- * How ids are shown: at a terminal as prefixes of one length, long enough to differ from each other, since commands take
- * the begin of a job's id. Elsewhere whole.
+ * How ids are shown: at a terminal as prefixes of one length, long enough to differ from each other, since every command
+ * takes the begin of an id. Elsewhere whole.
  */
 export function shortIds(ids: readonly string[], { width }: Pick<Screen, 'width'>): (id: string) => string {
   if (width === Number.POSITIVE_INFINITY) return (id) => id;

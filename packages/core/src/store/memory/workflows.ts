@@ -11,9 +11,10 @@ export const getWorkflow = (state: MemoryState, tenant: string, id: string): Wor
   state.workflows.get(keyOf(tenant, id)) ?? null;
 
 export function listWorkflows(state: MemoryState, query: Parameters<WorkflowStore['list']>[0]): Page<WorkflowRecord> {
-  const { tenant, states } = query;
+  const { tenant, idPrefix = '', states } = query;
   const found = [...state.workflows.values()].filter(
-    (workflow) => workflow.tenant === tenant && (states?.includes(workflow.state) ?? true),
+    (workflow) =>
+      workflow.tenant === tenant && workflow.id.startsWith(idPrefix) && (states?.includes(workflow.state) ?? true),
   );
   return pageOf(found, query);
 }

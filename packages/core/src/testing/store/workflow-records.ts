@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkflowState } from '../../store/workflow-record.ts';
-import { aWorkflow } from '../factories.ts';
+import { aWorkflow, jobIdAt } from '../factories.ts';
+import { TEST_EPOCH } from '../test-clock.ts';
 import { type Bench, DISCARDED, idsOf, type OpenBench } from './bench.ts';
 import { complete, drawGraph, plant } from './graph.ts';
 
@@ -59,6 +60,34 @@ export function testWorkflowRecords(open: OpenBench): void {
       expect(await listed(['running', 'completed'])).toEqual(['f4', 'f3', 'f1']);
       expect(await listed(['failed'])).toEqual(['f2']);
       expect(await listed(['cancelled'])).toEqual([]);
+    });
+
+    it('D11: are found by the first characters of their ids, by state and page by page', async () => {
+      const bench = await open();
+      const [early, one, two, late] = [1, 2, 3, 4].map((number) =>
+        jobIdAt(TEST_EPOCH + (number === 3 ? 2 : number) * 100_000, number),
+      ) as [string, string, string, string];
+      for (const id of [early, one, two, late]) {
+        const create = aWorkflow({ id, state: id === two ? 'failed' : 'running' });
+        await bench.store.insert([{ jobs: [bench.make({ workflowId: id })], workflow: { create } }]);
+      }
+      const found = async (idPrefix: string, narrowed: { states?: WorkflowState[]; tenant?: string } = {}) => {
+        const ids: string[] = [];
+        for (let cursor: string | undefined, calls = 0; ; calls++) {
+          expect(calls).toBeLessThan(20);
+          const query = { tenant: '', idPrefix, limit: 1, ...narrowed, ...(cursor !== undefined && { cursor }) };
+          const page = await bench.store.workflows.list(query);
+          ids.push(...page.items.map(({ id }) => id));
+          if (page.cursor === undefined) return ids;
+          cursor = page.cursor;
+        }
+      };
+      const shared = one.slice(0, 13);
+      expect(await found(shared)).toEqual([two, one]);
+      expect(await found(shared, { states: ['failed'] })).toEqual([two]);
+      expect(await found(shared, { tenant: 'another' })).toEqual([]);
+      for (const id of [early, one, late]) expect(await found(id)).toEqual([id]);
+      expect(await found('ffff')).toEqual([]);
     });
 
     it('hasUnfinished: as long as one node has not finished', async () => {

@@ -1,5 +1,6 @@
 import { workflowToWire } from '@waybill/client';
 import { command } from '../command.ts';
+import { wholeWorkflowId } from '../job-ids.ts';
 
 const change = (verb: 'cancel' | 'resume', summary: string) =>
   command({
@@ -7,9 +8,9 @@ const change = (verb: 'cancel' | 'resume', summary: string) =>
     section: 'Schedules and workflows',
     summary,
     args: 'ID',
-    run: async ({ args: [id = ''] }, context) => {
-      const { workflows } = await context.connect();
-      const workflow = await workflows[verb](id);
+    run: async ({ args: [named = ''] }, context) => {
+      const waybill = await context.connect();
+      const workflow = await waybill.workflows[verb](await wholeWorkflowId(waybill, named));
       context.show({ workflow: workflowToWire(workflow) }, () => `${workflow.id} ${workflow.state}\n`);
       return 0;
     },

@@ -4,6 +4,7 @@ import { command } from '../command.ts';
 import { moreLine, pagination } from '../job-table.ts';
 import { PAGE_OPTIONS, readPage } from '../page-options.ts';
 import { readListOf } from '../read-value.ts';
+import { shortIds } from '../short-ids.ts';
 import { away } from '../spans.ts';
 import { table } from '../table.ts';
 
@@ -22,11 +23,15 @@ export const workflowsList = command({
     const { items, cursor } = await workflows.list({ ...page, ...(states && { states }) });
     const { style, io } = context;
     const document = { workflows: items.map(workflowToWire), pagination: pagination(page.limit, cursor) };
+    const shown = shortIds(
+      items.map(({ id }) => id),
+      context,
+    );
     const text = () =>
       table(
         items,
         [
-          { title: 'ID', of: ({ id }) => id },
+          { title: 'ID', of: ({ id }) => shown(id) },
           { title: 'NAME', of: ({ name }) => name ?? '-', least: 10 },
           { title: 'TYPE', of: ({ type }) => type },
           { title: 'STATE', of: ({ state: its }) => its, paint: style.state },

@@ -2,6 +2,7 @@ import { workflowNodeToWire, workflowToWire } from '@waybill/client';
 import type { WorkflowInfo, WorkflowNode, Workflows } from '@waybill/core';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
+import { wholeWorkflowId } from '../job-ids.ts';
 import { span } from '../spans.ts';
 import { clipped, oneLine } from '../text-width.ts';
 import { treeOf } from '../workflow-tree.ts';
@@ -13,8 +14,10 @@ export const workflowsShow = command({
   section: 'Schedules and workflows',
   summary: 'show a workflow as a tree, with states and durations',
   args: 'ID',
-  run: async ({ args: [id = ''] }, context) => {
-    const { workflows } = await context.connect();
+  run: async ({ args: [named = ''] }, context) => {
+    const waybill = await context.connect();
+    const { workflows } = waybill;
+    const id = await wholeWorkflowId(waybill, named);
     const workflow = await workflows.get(id);
     const jobs = await jobsOf(workflows, id);
     const document = { workflow: workflowToWire(workflow), jobs: jobs.map(workflowNodeToWire) };
