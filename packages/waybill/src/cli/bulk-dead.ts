@@ -1,5 +1,12 @@
 import { skippedToWire } from '@waybill/client';
-import { type DeadLetters, type Job, type JobFilter, type SkippedLetter, type Waybill, WaybillError } from '@waybill/core';
+import {
+  type DeadLetters,
+  type Job,
+  type JobFilter,
+  type SkippedLetter,
+  type Waybill,
+  WaybillError,
+} from '@waybill/core';
 import { type Command, command, misuse } from './command.ts';
 import type { Context } from './context.ts';
 import { countDead, DEAD_FILTERS, readDeadFilter } from './dead-filter.ts';
