@@ -15,10 +15,7 @@ test.each<[string, unknown, string]>([
   ['another word', { concurency: 5 }, 'concurency'],
 ])('A22: a limit of %s is refused, by key and by queue', async (_, rule, field) => {
   const { waybill } = testEngine();
-  const named = (where: string) => ({
-    code: 'invalid_request',
-    details: { field: field === 'concurency' ? field : `${where}.${field}` },
-  });
+  const named = (where: string) => ({ code: 'invalid_request', details: { field: `${where}.${field}` } });
   await expect(waybill.limits.set('api', rule as never)).rejects.toMatchObject(named('rule'));
   await expect(waybill.queues.setLimit('mail', rule as never)).rejects.toMatchObject(named('limit'));
   await expect(waybill.limits.get('api')).rejects.toMatchObject({ code: 'not_found' });

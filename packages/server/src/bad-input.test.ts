@@ -177,7 +177,16 @@ test('nodes that cannot join a workflow are refused, and it stays as it is', asy
   const server = harness();
   const { workflow } = (await server.post('/ojs/v1/workflows', { nodes: [{ id: 'a', ...JOB }] })).body;
   const node = (id: string, ...depends_on: string[]) => ({ id, depends_on, ...JOB });
-  const bad = [undefined, {}, [], [1], [node('a')], [node('b', 'z')], [node('b', 'c'), node('c', 'b')], [{ id: 'b' }]];
+  const bad = [
+    undefined,
+    {},
+    [],
+    [1],
+    [{ ...node('a'), args: [2] }],
+    [node('b', 'z')],
+    [node('b', 'c'), node('c', 'b')],
+    [{ id: 'b' }],
+  ];
   for (const nodes of bad) {
     const call = () => server.post(`/ojs/v1/workflows/${workflow.id}/nodes`, { nodes });
     await refused(server, JSON.stringify(nodes), call, 400, 'invalid_request');

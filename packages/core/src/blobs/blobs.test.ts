@@ -92,13 +92,14 @@ test('payloads are in the folder of their job, the row has references, and all r
     ['job.started', false],
     ['job.progress', false],
     ['job.failed', true],
-    ['job.retrying', false],
+    ['job.retrying', true],
     ['job.cancelled', true],
   ]);
   expect(await blobsOf(id)).toEqual([
     'args',
     'checkpoint',
     'details',
+    'event',
     'event',
     'event',
     'extra',

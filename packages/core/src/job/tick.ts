@@ -1,7 +1,6 @@
 import { evolve, type Transition } from './evolve.ts';
 import { finish } from './finish.ts';
 import { isToAdvance, type Job } from './job.ts';
-import { forgetAt } from './next-at.ts';
 import { isPast, lose, timeOut } from './settle.ts';
 
 /** The engine looks at a row whose `nextAt` has come. Null: nothing is due, somebody was faster. */
@@ -30,8 +29,8 @@ export function tick(job: Job, now: number): Transition | null {
 /** What kept a finished row is over: the period of its unique key, then its own time in the set of dead letters. */
 function letGo(job: Job, now: number): Transition | null {
   if (job.advancePending) return isPast(job.nextAt, now) ? evolve(job, { advancePending: false }, [], now) : null;
-  // As if a person had taken it out of the set.
-  return isPast(forgetAt(job), now) ? evolve(job, { dead: false }, [], now) : null;
+  // As if a person had taken it out of the set. By its alarm: the options may be in a blob.
+  return job.dead && isPast(job.nextAt, now) ? evolve(job, { dead: false }, [], now) : null;
 }
 
 /** Its `seq` was set by the due time when it began to wait, so jobs leave in the order in which they were due. */

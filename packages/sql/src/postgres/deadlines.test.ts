@@ -73,6 +73,10 @@ const CALLS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'crons.get': ({ store }) => store.crons.get('', 'c'),
   'crons.list': ({ store }) => store.crons.list(''),
   'crons.remove': ({ store }) => store.crons.remove('', 'gone', told('cron.removed', 'gone')),
+  'crons.enable': ({ store }) => {
+    const request = { tenant: '', name: 'switched', expected: aCron().version, enabled: false, nextAt: null };
+    return store.crons.enable(request, told('cron.disabled', 'switched'));
+  },
   'crons.fire': async ({ store, now }) => {
     const cron = aCron({ name: 'c' });
     return store.crons.fire({
@@ -105,7 +109,7 @@ async function setTheScene(store: Store): Promise<Scene> {
   const jobs = await claim(store, 2);
   const [waiting] = await add(store, 1, { queue: 'waiting' });
   await store.insert([{ jobs: someJobs(1, { queue: 'flow' }), workflow: { create: aWorkflow({ id: 'flow' }) } }]);
-  for (const name of ['c', 'gone']) await store.crons.put(aCron({ name }));
+  for (const name of ['c', 'gone', 'switched']) await store.crons.put(aCron({ name }));
   await store.records.put([{ tenant: '', kind: 'key', id: 'old', value: {}, expected: 0 }]);
   await store.workers.beat({ tenant: '', id: 'w', activeJobs: 0, now });
   return { store, jobs: [...jobs, waiting!], now };

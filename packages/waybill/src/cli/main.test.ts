@@ -32,8 +32,7 @@ test('--help lists every command', async () => {
       waybill jobs show ID           show a job with its errors and everything that
                                      happened to it
       waybill jobs cancel ID…        cancel jobs that have not finished
-      waybill jobs retry ID…         let dead letters start over with all their
-                                     attempts
+      waybill jobs retry ID…         run finished jobs again with all their attempts
       waybill queues list            list the queues with what is in them
       waybill queues show NAME       show how many jobs a queue has, by state
       waybill queues pause NAME      let a queue take jobs and give none
@@ -140,22 +139,26 @@ test('a group has help, and each command its own', async () => {
     before a power cut for speed.
 
     Options
-      --host ADDRESS     address to listen on [WAYBILL_HOST, 127.0.0.1]
-      --port N           port to listen on; 0 takes any free one [WAYBILL_PORT,
-                         8080]
-      --no-auth          listen beyond loopback although nobody has to log in
-      --allow-host NAME  accept this Host besides localhost; may be repeated
-                         [WAYBILL_ALLOWED_HOSTS, none]
-      --transport URL    what carries hints: poll or sqs://REGION/PREFIX
-                         [WAYBILL_TRANSPORT, poll]
-      --blobs URL        where large payloads go: file:FOLDER or s3://BUCKET/PREFIX
-                         [WAYBILL_BLOBS, nowhere]
-      --require-lease    refuse to settle a job without its lease token
-      --store URL        sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE
-                         [WAYBILL_STORE, sqlite:./waybill.db]
-      --log FORM         text for people, json for machines [text at a terminal,
-                         else json]
-      --help             show this
+      --host ADDRESS       address to listen on [WAYBILL_HOST, 127.0.0.1]
+      --port N             port to listen on; 0 takes any free one [WAYBILL_PORT,
+                           8080]
+      --no-auth            listen beyond loopback although nobody has to log in
+      --allow-host NAME    accept this Host besides localhost; may be repeated
+                           [WAYBILL_ALLOWED_HOSTS, none]
+      --max-connections N  connections at the same time; beyond them idle ones go
+                           [WAYBILL_MAX_CONNECTIONS, 10000]
+      --transport URL      what carries hints: poll or sqs://REGION/PREFIX
+                           [WAYBILL_TRANSPORT, poll]
+      --blobs URL          where large payloads go: file:FOLDER or
+                           s3://BUCKET/PREFIX [WAYBILL_BLOBS, nowhere]
+      --require-lease      refuse to settle a job without its lease token
+      --test-directives    let jobs steer their workers, for conformance suites; on
+                           loopback only
+      --store URL          sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE
+                           [WAYBILL_STORE, sqlite:./waybill.db]
+      --log FORM           text for people, json for machines [text at a terminal,
+                           else json]
+      --help               show this
 
     Exit codes
       0 stopped as asked  1 failed            2 wrong usage       130 second Ctrl-C

@@ -7,7 +7,9 @@ const ABSENT = 'http://127.0.0.1:1';
 
 test('D12: following an absent server is told through the logger of the connection', async () => {
   const told = Promise.withResolvers<[object, string]>();
-  const logger: Logger = { ...silentLogger, warn: (...line) => told.resolve(line) };
+  // Beside it, the connection itself tells that its server is away.
+  const isOfStream = (message: string) => message.startsWith('The stream');
+  const logger: Logger = { ...silentLogger, warn: (...line) => isOfStream(line[1]) && told.resolve(line) };
   const waybill = await connect(ABSENT, { logger, headers: { Authorization: 'Bearer s3cret' } });
   onTestFinished(() => waybill.close());
   const stop = new AbortController();

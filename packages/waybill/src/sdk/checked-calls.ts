@@ -1,4 +1,4 @@
-import { checkNames, isObject, type Waybill } from '@waybill/core';
+import { checkNames, type EventFilter, isObject, type JobFilter, type Waybill } from '@waybill/core';
 import { checkEnvelopeNames } from './envelope-names.ts';
 
 type DeadLetters = Waybill['deadLetters'];
@@ -13,16 +13,58 @@ const only =
   (owner, given) =>
     checkNames(owner, given, names);
 
-const JOB_FILTER = [
-  ...['tenant', 'states', 'queues', 'types', 'dead', 'workflowId', 'errorType'],
-  ...['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore'],
-];
-const EVENT_FILTER = ['tenant', 'types', 'queues', 'jobIds'];
+/** The names of a request, complete by the compiler: a new one that is not here would be refused at run time. */
+const namesOf = <T extends object>(names: Readonly<Record<keyof T, true>>): string[] => Object.keys(names);
+type Request<Call extends (...given: never[]) => unknown> = Required<NonNullable<Parameters<Call>[0]>>;
+
+const JOB_FILTER = namesOf<JobFilter>({
+  ...{ tenant: true, idPrefix: true, states: true, queues: true, types: true, dead: true, workflowId: true },
+  ...{ errorType: true, createdAfter: true, createdBefore: true, finishedAfter: true, finishedBefore: true },
+});
+const EVENT_FILTER = namesOf<EventFilter>({ tenant: true, types: true, queues: true, jobIds: true });
+const CLAIM = namesOf<Request<Waybill['jobs']['claim']>>({
+  ...{
+    tenant: true,
+    queues: true,
+    count: true,
+    workerId: true,
+    leaseMs: true,
+    claimId: true,
+    waitMs: true,
+    signal: true,
+  },
+});
+const HEARTBEAT = namesOf<Request<Waybill['jobs']['heartbeat']>>({
+  ...{ tenant: true, workerId: true, instance: true, jobs: true, leaseMs: true },
+});
+const SETTLE = namesOf<Request<Waybill['jobs']['settle']>>({
+  ...{ tenant: true, id: true, leaseToken: true, workerId: true, outcome: true, within: true },
+});
+const REPORT = namesOf<Request<Waybill['jobs']['report']>>({
+  ...{
+    tenant: true,
+    id: true,
+    leaseToken: true,
+    workerId: true,
+    fraction: true,
+    data: true,
+    checkpoint: true,
+    number: true,
+  },
+});
+const WORKFLOWS = namesOf<Request<Waybill['workflows']['list']>>({
+  ...{ tenant: true, idPrefix: true, states: true, limit: true, cursor: true },
+});
+const JOBS = namesOf<Request<Waybill['jobs']['list']>>({ filter: true, limit: true, cursor: true, overBytes: true });
+const READ = namesOf<Request<Waybill['events']['read']>>({ filter: true, after: true, limit: true });
+const FOLLOW = namesOf<Request<Waybill['events']['follow']>>({
+  ...{ filter: true, after: true, signal: true, onMissed: true, onPlace: true },
+});
 
 const filtered =
-  (filter: Names, ...names: string[]): Check =>
+  (filter: Names, names: Names): Check =>
   (owner, given) => {
-    checkNames(owner, given, ['filter', ...names]);
+    checkNames(owner, given, names);
     const { filter: asked } = given as { filter?: unknown };
     if (asked !== undefined) checkNames(`The filter of ${owner.replace('()', '')}`, asked, filter);
   };
@@ -40,8 +82,7 @@ const inTenant = only('tenant');
 const rule = (owner: string, given: unknown): void => {
   if (given !== null) checkNames(`The limit of ${owner.replace('()', '')}`, given, ['concurrency', 'rate']);
 };
-const fence = ['tenant', 'id', 'leaseToken', 'workerId'];
-const jobQuery = filtered(JOB_FILTER, 'limit', 'cursor', 'overBytes');
+const jobQuery = filtered(JOB_FILTER, JOBS);
 
 /** What each argument of a call may be; undefined: nothing to check. */
 type Arguments = readonly (Check | undefined)[];
@@ -61,10 +102,10 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
     enqueueMany: [envelopes, only('tenant', 'within')],
     get: [undefined, only('tenant', 'overBytes')],
     list: [jobQuery],
-    claim: [only('tenant', 'queues', 'count', 'workerId', 'leaseMs', 'claimId', 'waitMs', 'signal')],
-    heartbeat: [only('tenant', 'workerId', 'jobs', 'leaseMs')],
-    settle: [only(...fence, 'outcome', 'within')],
-    report: [only(...fence, 'fraction', 'data', 'checkpoint', 'number')],
+    claim: [only(...CLAIM)],
+    heartbeat: [only(...HEARTBEAT)],
+    settle: [only(...SETTLE)],
+    report: [only(...REPORT)],
     progress: [undefined, inTenant],
     cancel: [undefined, only('tenant', 'by', 'reason')],
     activate: [undefined, inTenant],
@@ -99,7 +140,7 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
   workflows: {
     create: [undefined, only('tenant', 'within')],
     get: [undefined, inTenant],
-    list: [only('tenant', 'states', 'limit', 'cursor')],
+    list: [only(...WORKFLOWS)],
     nodes: [undefined, only('tenant', 'limit', 'cursor')],
     addNodes: [undefined, undefined, inTenant],
     cancel: [undefined, inTenant],
@@ -108,8 +149,8 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
   workers: { list: [inTenant], direct: [undefined, undefined, inTenant] },
   events: {
     end: [],
-    read: [filtered(EVENT_FILTER, 'after', 'limit')],
-    follow: [filtered(EVENT_FILTER, 'after', 'signal', 'onMissed', 'onPlace')],
+    read: [filtered(EVENT_FILTER, READ)],
+    follow: [filtered(EVENT_FILTER, FOLLOW)],
   },
   records: {
     get: [undefined, undefined, inTenant],

@@ -66,7 +66,8 @@ export async function tempStore(
   options: PostgresOptions = {},
 ): Promise<Store> {
   const url = options.url ?? (await postgresUrl());
-  const store = await open({ logger: silentLogger, ...options, url, schema: options.schema ?? tempSchema(url) });
+  const place = options.pool ? {} : { url };
+  const store = await open({ logger: silentLogger, ...options, ...place, schema: options.schema ?? tempSchema(url) });
   onTestFinished(() => store.close());
   return store;
 }
