@@ -1,5 +1,5 @@
 import { jobToWire } from '@waybill/client';
-import { type DeadMessage, type Job, lastError, type Page } from '@waybill/core';
+import { type DeadMessage, type Job, type JobPage, lastError } from '@waybill/core';
 import type { Context } from './context.ts';
 import { messageTable, messageToWire } from './dead-messages.ts';
 import { shortIds } from './short-ids.ts';
@@ -18,7 +18,7 @@ export const moreLine = (cursor: string | undefined, { style }: Context): string
 
 /** A page of jobs: of all, of the dead ones, of a workflow. */
 export function showJobs(
-  { items, cursor }: Page<Job>,
+  { items, cursor, unreadable = [] }: JobPage,
   limit: number,
   context: Context,
   { withErrors = false, messages }: { withErrors?: boolean; messages?: readonly DeadMessage[] } = {},
@@ -47,14 +47,20 @@ export function showJobs(
   const document = {
     jobs: items.map((job) => jobToWire(job)),
     pagination: pagination(limit, cursor),
+    ...(unreadable.length > 0 && { unreadable }),
     ...(messages && { messages: messages.map(messageToWire) }),
   };
   const none = withErrors ? 'No dead letters.\n' : 'No jobs.\n';
   context.show(document, () => {
-    const rows = (items.length === 0 ? none : table(items, columns, context)) + moreLine(cursor, context);
+    const jobs = items.length === 0 ? none : table(items, columns, context);
+    const rows = jobs + unreadableLines(unreadable, context) + moreLine(cursor, context);
     return messages === undefined || messages.length === 0 ? rows : `${rows}\n${messageTable(messages, context)}`;
   });
 }
+
+/** Rows that were damaged by hand, or that a newer version wrote. */
+const unreadableLines = (ids: readonly string[], { style }: Context): string =>
+  ids.map((id) => `${style.dim(`cannot be read: ${id}`)}\n`).join('');
 
 function errorOf(job: Job): string {
   const error = lastError(job);

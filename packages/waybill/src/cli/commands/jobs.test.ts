@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
 import { EPOCH, Terminal } from '../testing/terminal.ts';
@@ -189,4 +190,15 @@ test('show tells how far a run is', async () => {
     return run.id;
   });
   expect(await terminal.text('jobs', 'show', id)).toContain('progress  43 % {"rows":17}');
+});
+
+test('isolation: list names a row that cannot be read, and shows the others', async () => {
+  const db = new DatabaseSync(terminal.store.replace('sqlite:', ''));
+  db.prepare(`update jobs set spec = '{' where id = ?`).run(terminal.id(1));
+  db.close();
+  const { raw } = await terminal.run('jobs', 'list');
+  expect(raw).toContain('report.make');
+  expect(raw).toContain(`cannot be read: ${terminal.id(1)}\n`);
+  const json = (await terminal.run('jobs', 'list', '--json')).raw;
+  expect(JSON.parse(json)).toMatchObject({ unreadable: [terminal.id(1)] });
 });
