@@ -14,8 +14,8 @@ import { inParallel } from './database.ts';
 import type { Item, Key } from './items.ts';
 import { inKey, inPrefix, jobKey, jobPk, nodesPk, outPrefix, tenantPk, workflowKey } from './keys.ts';
 import { readCursor, writeCursor } from './list.ts';
-import { readJobs, readRows, toJobs } from './read.ts';
-import { isGone, stateOf } from './rows.ts';
+import { readableJobs, readRows, toJobs } from './read.ts';
+import { headOf, isGone, stateOf } from './rows.ts';
 import { workflowOf } from './workflow-items.ts';
 
 export async function getWorkflow({ db, settings }: Base, tenant: string, id: string): Promise<WorkflowRecord | null> {
@@ -112,11 +112,14 @@ export async function waiting(base: Base, { tenant, ids }: Family): Promise<Job[
 }
 
 async function pendingOf(base: Base, tenant: string, ids: readonly string[]): Promise<Job[]> {
-  const jobs = await readJobs(
+  const rows = await readRows(
     base,
-    ids.map((id) => ({ tenant, id })),
+    ids.map((id) => jobKey(tenant, id)),
   );
-  return jobs.filter((job) => job?.state === 'pending') as Job[];
+  const pending = rows.filter((row) => row !== undefined && stateOf(row) === 'pending') as Item[];
+  const jobs = await readableJobs(base, pending);
+  // One that cannot be read goes by its head, so that it keeps its siblings from nothing.
+  return jobs.map((job, index) => job ?? headOf(pending[index]!));
 }
 
 /** A parent that is gone has nothing left to tell. */

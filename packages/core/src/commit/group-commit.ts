@@ -1,7 +1,7 @@
 import { WaybillError } from '../errors.ts';
 import { isLockHeld } from '../store/lock-held.ts';
 import { apart } from './apart.ts';
-import { HeldUp } from './held-up.ts';
+import { type HeldCall, HeldUp } from './held-up.ts';
 
 export interface GroupCommitOptions<In, Out> {
   /** Runs one batch; answers per item, in order. May be called again with items whose outcome is unknown. */
@@ -24,11 +24,7 @@ export interface GroupCommitOptions<In, Out> {
   keysOf?: (item: In) => Iterable<string>;
 }
 
-interface Waiting<In, Out> {
-  item: In;
-  resolve(answer: Out): void;
-  reject(reason: unknown): void;
-}
+type Waiting<In, Out> = HeldCall<In, Out>;
 
 const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 
@@ -55,7 +51,11 @@ export class GroupCommit<In, Out> {
     this.#options = options;
     const { keysOf } = options;
     const flush = (items: readonly In[]) => this.#tryFlush([...items]);
-    this.#heldUp = keysOf ? new HeldUp({ flush, keysOf, onEmpty: () => this.#tellIdle() }) : null;
+    const again = (calls: readonly Waiting<In, Out>[]) => {
+      this.#queue.push(...calls);
+      this.#schedule();
+    };
+    this.#heldUp = keysOf ? new HeldUp({ flush, keysOf, again, onEmpty: () => this.#tellIdle() }) : null;
   }
 
   run(item: In): Promise<Out> {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { WaybillError } from '../errors.ts';
 import { LOCK_HELD } from '../store/lock-held.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -49,4 +49,38 @@ test('B4: a commit is idle only when nothing is held up any more', async () => {
   held.clear();
   expect(await call).toBe('a 1 done');
   await idle;
+});
+
+test('B4: however many wait for a key, one asks for it in a round, and all go together once it is free', async () => {
+  const { held, batches, commit } = bench();
+  held.add('a');
+  const first = commit.run('a 0');
+  await commit.run('b 0');
+  const waiting = Array.from({ length: 300 }, (_, n) => commit.run(`a ${n + 1}`));
+  // Of another key, and behind all of them in the line.
+  held.add('c');
+  const other = commit.run('c 1');
+  await commit.run('b 1');
+  held.delete('c');
+  expect(await other).toBe('c 1 done');
+  const asked = batches.flat().filter((item) => item.startsWith('a')).length;
+  expect(asked).toBeLessThan(100);
+  held.clear();
+  await Promise.all([first, ...waiting]);
+  await commit.idle();
+  const together = batches.filter((batch) => batch.every((item) => item.startsWith('a')) && batch.length > 1);
+  expect(together.length).toBeLessThanOrEqual(4);
+  expect(together.flat().length).toBeGreaterThanOrEqual(299);
+});
+
+test('B4: a call that is held up again and again is refused when its patience is over, with what it heard', async () => {
+  const { held, commit } = bench();
+  held.add('a');
+  const calls = ['a 1', 'a 2'].map((item) => commit.run(item));
+  const realNow = performance.now.bind(performance);
+  await commit.run('b 1');
+  const later = vi.spyOn(performance, 'now').mockImplementation(() => realNow() + 31_000);
+  onTestFinished(() => later.mockRestore());
+  for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'unavailable' });
+  await commit.idle();
 });

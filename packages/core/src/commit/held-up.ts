@@ -6,35 +6,34 @@ const PATIENCE_MS = 30_000;
 /** After a round in which no call got through. */
 const PAUSE_MS = 50;
 
-interface Call<In, Out> {
+export interface HeldCall<In, Out> {
   item: In;
   resolve(answer: Out): void;
   reject(reason: unknown): void;
-}
-
-interface HeldCall<In, Out> {
-  call: Call<In, Out>;
-  until: number;
+  /** Set when it is held up for the first time: it may come here more than once. */
+  patientUntil?: number;
 }
 
 export interface HeldUpOptions<In, Out> {
   flush(items: readonly In[]): Promise<Out[]>;
   /** What a call needs for itself while it is written. */
   keysOf(item: In): Iterable<string>;
+  /** Takes back calls whose key has just been got: they are written together again. */
+  again(calls: readonly HeldCall<In, Out>[]): void;
   /** No call is held up any more. */
   onEmpty(): void;
 }
 
 /**
- * The calls that the open transaction of another caller holds up. They are tried one after the other, beside the flushes,
- * so that however many there are they keep one connection busy, and no other call shares their fate. A call that needs
- * a key which one of them waits for joins them at once.
+ * The calls that the open transaction of another caller holds up. In each round one call asks for each key, beside the
+ * flushes, so that however many there are they keep one connection busy, and no other call shares their fate. As soon as
+ * one gets through, those that wait for the same key go back to the flushes. A call that needs a key which one of them
+ * waits for joins them at once.
  */
 export class HeldUp<In, Out> {
   readonly #options: HeldUpOptions<In, Out>;
-  readonly #calls: HeldCall<In, Out>[] = [];
-  /** The keys of the calls here, with how many need each. */
-  readonly #keys = new Map<string, number>();
+  readonly #calls = new Set<HeldCall<In, Out>>();
+  readonly #byKey = new Map<string, Set<HeldCall<In, Out>>>();
   #isRunning = false;
 
   constructor(options: HeldUpOptions<In, Out>) {
@@ -46,49 +45,78 @@ export class HeldUp<In, Out> {
   }
 
   concerns(item: In): boolean {
-    if (this.#keys.size === 0) return false;
-    for (const key of this.#options.keysOf(item)) if (this.#keys.has(key)) return true;
+    if (this.#byKey.size === 0) return false;
+    for (const key of this.#options.keysOf(item)) if (this.#byKey.has(key)) return true;
     return false;
   }
 
-  add(call: Call<In, Out>): void {
-    this.#count(call.item, 1);
-    this.#calls.push({ call, until: performance.now() + PATIENCE_MS });
+  add(call: HeldCall<In, Out>): void {
+    call.patientUntil ??= performance.now() + PATIENCE_MS;
+    this.#calls.add(call);
+    for (const key of this.#options.keysOf(call.item)) {
+      const same = this.#byKey.get(key) ?? new Set();
+      this.#byKey.set(key, same.add(call));
+    }
     if (!this.#isRunning) void this.#run();
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    while (this.#calls.length > 0) {
-      let through = 0;
-      for (const held of this.#calls.splice(0)) {
-        if (await this.#try(held)) through += 1;
-        else this.#calls.push(held);
-      }
-      if (through === 0) await systemClock.sleep(PAUSE_MS);
+    while (this.#calls.size > 0) {
+      const isAnyThrough = await this.#round();
+      if (!isAnyThrough && this.#calls.size > 0) await systemClock.sleep(PAUSE_MS);
     }
     this.#isRunning = false;
     this.#options.onEmpty();
   }
 
-  /** Answers whether the call is over. */
-  async #try({ call, until }: HeldCall<In, Out>): Promise<boolean> {
-    try {
-      const [answer] = await this.#options.flush([call.item]);
-      call.resolve(answer!);
-    } catch (error) {
-      if (isLockHeld(error) && performance.now() < until) return false;
-      call.reject(error);
+  async #round(): Promise<boolean> {
+    /** What the first call that needed a key has heard. */
+    const refusals = new Map<string, unknown>();
+    let isAnyThrough = false;
+    for (const call of [...this.#calls]) {
+      // It went back to the flushes with another one of its key.
+      if (!this.#calls.has(call)) continue;
+      const keys = [...this.#options.keysOf(call.item)];
+      const known = keys.find((key) => refusals.has(key));
+      const refusal = known === undefined ? await this.#try(call) : { error: refusals.get(known) };
+      if (refusal === null) {
+        isAnyThrough = true;
+        this.#giveBack(keys);
+      } else if (isLockHeld(refusal.error) && performance.now() < call.patientUntil!) {
+        for (const key of keys) if (!refusals.has(key)) refusals.set(key, refusal.error);
+      } else {
+        this.#remove(call);
+        call.reject(refusal.error);
+      }
     }
-    this.#count(call.item, -1);
-    return true;
+    return isAnyThrough;
   }
 
-  #count(item: In, by: 1 | -1): void {
-    for (const key of this.#options.keysOf(item)) {
-      const count = (this.#keys.get(key) ?? 0) + by;
-      if (count === 0) this.#keys.delete(key);
-      else this.#keys.set(key, count);
+  /** Null: it got through. */
+  async #try(call: HeldCall<In, Out>): Promise<{ error: unknown } | null> {
+    try {
+      const [answer] = await this.#options.flush([call.item]);
+      this.#remove(call);
+      call.resolve(answer!);
+      return null;
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  #giveBack(keys: readonly string[]): void {
+    const freed = new Set(keys.flatMap((key) => [...(this.#byKey.get(key) ?? [])]));
+    for (const call of freed) this.#remove(call);
+    if (freed.size > 0) this.#options.again([...freed]);
+  }
+
+  #remove(call: HeldCall<In, Out>): void {
+    this.#calls.delete(call);
+    for (const key of this.#options.keysOf(call.item)) {
+      const same = this.#byKey.get(key);
+      same?.delete(call);
+      if (same?.size === 0) this.#byKey.delete(key);
     }
   }
 }

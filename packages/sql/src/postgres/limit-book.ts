@@ -14,7 +14,7 @@ import type { Base } from './base.ts';
 import { placeOf } from './columns.ts';
 import { keyOf } from './keys.ts';
 import type { Queryable } from './link/link.ts';
-import { headOf, type Row, readable } from './rows.ts';
+import { asFarAsReadable, type Row } from './rows.ts';
 
 export interface LimitName {
   tenant: string;
@@ -141,7 +141,7 @@ export class LimitBook {
     const rows = await this.#tx.query<Row>(this.#base.sql['parked-next'], [limit.tenant, limit.key, most]);
     if (most === null || rows.length < most) limit.hasParked = false;
     // One that cannot be read gets its slot in its turn, so that it keeps nobody behind it waiting.
-    return rows.map((row) => ({ job: readable(row) ?? headOf(row) }));
+    return rows.map((row) => ({ job: asFarAsReadable(row) }));
   }
 
   /** Rows of the limit were written in the table by other means, and some of them may wait now. */

@@ -70,17 +70,17 @@ export function fromRow(row: Row): Job {
   }
 }
 
-export function readable(row: Row): Job | null {
+/** For moves that one row must not keep others from: one that cannot be read goes by its head, until it is claimed. */
+export function asFarAsReadable(row: Row): Job {
   try {
     return whole(row);
   } catch {
-    return null;
+    return headOf(row);
   }
 }
 
-/** The job without the parts kept as JSON, of a row that cannot be read: its place in a line is known all the same. */
-export const headOf = (row: Row): Job =>
-  whole(row.with(27, null).with(28, null).with(37, '{"args":[],"meta":{}}') as Row);
+/** The job without the parts kept as JSON. */
+const headOf = (row: Row): Job => whole(row.with(27, null).with(28, null).with(37, '{"args":[],"meta":{}}') as Row);
 
 function whole(row: Row): Job {
   const job = {

@@ -19,7 +19,7 @@ import { plainArray, textArray } from './arrays.ts';
 import { type Base, despiteRivals } from './base.ts';
 import { insertInside } from './insert-guarded.ts';
 import { keyOf } from './keys.ts';
-import { fromRow, isId, type Row } from './rows.ts';
+import { asFarAsReadable, isId, type Row } from './rows.ts';
 import { tellingOnce } from './subjects.ts';
 
 export const workflowStore = (base: Base): WorkflowStore => ({
@@ -35,7 +35,7 @@ export const workflowStore = (base: Base): WorkflowStore => ({
 
 const idsOf = (ids: readonly string[]): string => plainArray(ids.filter(isId)) ?? '{}';
 
-const jobsOf = (rows: readonly Row[]): Job[] => rows.map(fromRow);
+const jobsOf = (rows: readonly Row[]): Job[] => rows.map(asFarAsReadable);
 
 async function getWorkflow({ link, sql }: Base, tenant: string, id: string): Promise<WorkflowRecord | null> {
   const [found] = await link.query<WorkflowCells>(sql['workflow-get'], [tenant, id]);

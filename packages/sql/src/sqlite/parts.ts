@@ -17,7 +17,7 @@ import {
 import { newestAt } from '../event-codec.ts';
 import { groupMessage, insertAnswer, readAdmitted } from './messages.ts';
 import type { InsertReply } from './protocol.ts';
-import { fromRow } from './rows.ts';
+import { asFarAsReadable } from './rows.ts';
 import type { ThreadLink } from './thread-link.ts';
 
 export const eventLog = (link: ThreadLink): EventLog => ({
@@ -51,8 +51,8 @@ export const limitStore = (link: ThreadLink): LimitStore => ({
 export const workflowStore = (link: ThreadLink): WorkflowStore => ({
   get: (tenant, id) => link.call('getWorkflow', { tenant, id }),
   list: (query) => link.call('listWorkflows', query),
-  meet: async (family) => (await link.call('meet', family)).map(fromRow),
-  waiting: async (family) => (await link.call('waiting', family)).map(fromRow),
+  meet: async (family) => (await link.call('meet', family)).map(asFarAsReadable),
+  waiting: async (family) => (await link.call('waiting', family)).map(asFarAsReadable),
   parents: (family) => link.call('parents', family),
   hasUnfinished: (tenant, id) => link.call('hasUnfinished', { tenant, id }),
   move: async ({ jobs, ...request }) => {

@@ -160,6 +160,15 @@ function whole(row: Row): Job {
 /** The job without the parts kept as JSON: enough for a transition that does not look at them, and cheaper. */
 export const headOf = (row: Row): Job => decode(row, [], null, { args: [], meta: {} });
 
+/** For moves that one row must not keep others from: one that cannot be read goes by its head, until it is claimed. */
+export function asFarAsReadable(row: Row): Job {
+  try {
+    return whole(row);
+  } catch {
+    return headOf(row);
+  }
+}
+
 function decode(row: Row, errors: readonly JobError[], result: Json | null, spec: JobSpec): Job {
   return {
     tenant: row[0],

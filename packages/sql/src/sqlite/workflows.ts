@@ -2,6 +2,7 @@ import { idRange, type JobState, type Json, type ParentResult, type WorkflowReco
 import { readCursor, writeCursor } from '../cursor.ts';
 import { type WorkflowCells, workflowOf } from '../workflow-rows.ts';
 import { insertGroup } from './insert.ts';
+import { jobRows } from './job-rows.ts';
 import type { Input, Output } from './protocol.ts';
 import { AT, type Row } from './rows.ts';
 import type { Session } from './session.ts';
@@ -35,12 +36,12 @@ export function meet(session: Session, { tenant, ids }: Input<'meet'>): Row[] {
   const completed = ids.filter((id) => sql['row-before'].get<[string, number]>(tenant, id)?.[0] === 'completed');
   for (const id of completed) sql['edges-meet'].run(tenant, id);
   const joins = joinsOf(completed.flatMap((id) => sql['joins-free'].all<[string]>(tenant, id)));
-  return eachOnce([...completed, ...joins].flatMap((id) => sql['children-free'].all(tenant, id)));
+  return eachOnce([...completed, ...joins].flatMap((id) => jobRows(sql['children-free'], tenant, id)));
 }
 
 export function waiting({ sql }: Session, { tenant, ids }: Input<'waiting'>): Row[] {
   const joins = joinsOf(ids.flatMap((id) => sql['joins-behind'].all<[string]>(tenant, id)));
-  return eachOnce([...ids, ...joins].flatMap((id) => sql['children-waiting'].all(tenant, id)));
+  return eachOnce([...ids, ...joins].flatMap((id) => jobRows(sql['children-waiting'], tenant, id)));
 }
 
 const joinsOf = (found: readonly [string][]): Set<string> => new Set(found.map(([id]) => id));

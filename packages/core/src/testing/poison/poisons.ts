@@ -96,6 +96,21 @@ export const POISONS = {
     for (let n = 0; n < 3; n += 1) await enqueue(ground, spot, { rate_limit, scheduled_at: '+PT2S' });
     await ground.damage?.limit({ tenant, key });
   },
+  'a node that cannot be read': async (ground, spot) => {
+    const { waybill, damage } = ground;
+    const { tenant } = spot;
+    const queue = `poison-${spot.name}`;
+    const node = (id: string, depends_on: string[] = []) => ({ id, depends_on, ...plain({ ...spot, queue }) });
+    const { id } = await waybill.workflows.create(
+      { nodes: [node('a'), node('b', ['a']), node('c', ['a'])] },
+      { tenant },
+    );
+    const { items } = await waybill.workflows.nodes(id, { limit: 9, tenant });
+    await damage?.job({ tenant, id: items.find((one) => one.node === 'b')!.id });
+    const [lease] = await waybill.jobs.claim({ queues: [queue], tenant });
+    const outcome = { kind: 'completed', result: null } as const;
+    await waybill.jobs.settle({ id: lease!.job.id, leaseToken: lease!.token, outcome, tenant });
+  },
   'a workflow whose callback cannot be made': async (ground, spot) => {
     const on_complete = plain(spot, { scheduled_at: nearlyTooFar(ground) });
     const node = plain(spot, { scheduled_at: '+PT40S' });

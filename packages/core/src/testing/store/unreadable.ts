@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Bench, COMPLETED, type OpenBench, sortedIds } from './bench.ts';
+import { versionChange } from '../changes.ts';
+import { type Bench, COMPLETED, DISCARDED, type OpenBench, sortedIds } from './bench.ts';
+import { complete, plant } from './graph.ts';
 
 const WHY = 'the store keeps no rows that could be damaged from outside';
 /** No test waits for longer than it takes. */
@@ -80,6 +82,26 @@ export function testUnreadable(open: OpenBench): void {
       await bench.limit({ concurrency: 2 });
       const answers = await bench.store.claimById(bench.requestById([bad.id, last.id]));
       expect(answers).toMatchObject([{ status: 'held' }, { status: 'claimed', job: { id: last.id } }]);
+    });
+
+    it('isolation: a node that cannot be read keeps its siblings from nothing', async ({ skip }) => {
+      const bench = await open();
+      if (!bench.damage) return skip(WHY);
+      const node = await plant(bench, { a: [], f: [], b: ['a'], c: ['a'], d: ['f'], e: ['f'] });
+      await bench.damage.job(node('b'));
+      await bench.damage.job(node('d'));
+      await complete(bench, node('a'));
+      const met = await bench.store.workflows.meet({ tenant: '', ids: [node('a').id] });
+      expect(sortedIds(met)).toEqual(sortedIds([node('b'), node('c')]));
+      await complete(bench, node('f'), DISCARDED);
+      const waiting = await bench.store.workflows.waiting({ tenant: '', ids: [node('f').id] });
+      expect(sortedIds(waiting)).toEqual(sortedIds([node('d'), node('e')]));
+      for (const job of met) {
+        const [answer] = await bench.store.apply([versionChange(job, { do: 'activate' }, bench.now)!]);
+        expect(answer).toMatchObject({ status: 'applied' });
+      }
+      const claimed = await bench.store.claimById(bench.requestById([node('b').id, node('c').id]));
+      expect(claimed).toMatchObject([{ status: 'held' }, { status: 'claimed', job: { id: node('c').id } }]);
     });
 
     it('isolation: a list names it and shows the others', async ({ skip }) => {
