@@ -72,7 +72,7 @@ export const SQL_MUTANTS = [
   {
     name: 'postgres-end-without-claim-id',
     guard: 'compare: a run is ended by its own claim',
-    file: post('migrations/0007_finish.sql'),
+    file: post('migrations/0021_finish.sql'),
     replace: '        and d.claim_id = coalesce(only_claim, p_claims[p_claim[n]])\n',
     by: '',
     test: POSTGRES,
@@ -99,7 +99,7 @@ export const SQL_MUTANTS = [
   {
     name: 'postgres-bundle-end-twice',
     guard: 'compare: a run of a bundle that has ended does not end again',
-    file: post('migrations/0007_finish.sql'),
+    file: post('migrations/0021_finish.sql'),
     replace: 'where not exists (select 1 from z where z.id = r.id and z.claim_id = r.claim_id)',
     by: 'where true',
     test: post('bundles.test.ts'),
