@@ -12,7 +12,8 @@ export interface WireWorkflowStep {
   type: string;
   state: JobState;
   job_id: string;
-  depends_on: string[];
+  /** Absent where `depends_on_omitted` says so. */
+  depends_on?: string[];
   started_at?: string;
   completed_at?: string;
   result?: Json;
@@ -30,6 +31,8 @@ export interface WireWorkflowError {
 export interface WireWorkflowWithSteps extends WireWorkflow {
   /** In the order in which they were defined. */
   steps: WireWorkflowStep[];
+  /** True where the names of all dependencies together are too many for one answer; each job has its own. */
+  depends_on_omitted?: boolean;
   /** True where the results together are too large for one answer; each is with its job. */
   results_omitted?: boolean;
   failed_job_ids?: string[];
@@ -40,6 +43,9 @@ export interface WireWorkflowWithSteps extends WireWorkflow {
 /** Results in one answer, in characters of JSON. */
 const MOST_RESULTS = 1024 * 1024;
 
+/** Names of dependencies in one answer: two groups of a chain have as many as the product of their sizes. */
+const MOST_DEPENDENCIES = 50_000;
+
 /** `nodes` in the order in which they were defined; callbacks among them have no name and are no steps. */
 export function workflowWithSteps(workflow: WorkflowInfo, nodes: readonly WorkflowNode[]): WireWorkflowWithSteps {
   const isChain = workflow.type === 'chain';
@@ -47,6 +53,7 @@ export function workflowWithSteps(workflow: WorkflowInfo, nodes: readonly Workfl
   // Their ids may be the producer's own, and then say nothing of the order.
   const steps = isChain ? named.sort((a, b) => byPlace(a.node!, b.node!)) : named;
   const tellsResults = sizeOf(steps) <= MOST_RESULTS;
+  const tellsDependencies = steps.reduce((sum, { dependsOn }) => sum + dependsOn.length, 0) <= MOST_DEPENDENCIES;
   const failed = steps.filter(({ state }) => state === 'discarded');
   const started = steps.flatMap(({ startedAt }) => startedAt ?? []);
   const { metadata, ...wire } = workflowToWire(workflow);
@@ -56,7 +63,8 @@ export function workflowWithSteps(workflow: WorkflowInfo, nodes: readonly Workfl
       ...metadata,
       ...present('started_at', started.length === 0 ? null : toRfc3339(started.reduce((a, b) => Math.min(a, b)))),
     },
-    steps: steps.map((node, index) => stepOf(node, isChain ? index : undefined, tellsResults)),
+    steps: steps.map((node, index) => stepOf(node, isChain ? index : undefined, { tellsResults, tellsDependencies })),
+    ...present('depends_on_omitted', tellsDependencies ? undefined : true),
     ...present('results_omitted', tellsResults ? undefined : true),
     ...(failed.length > 0 && {
       failed_job_ids: failed.map(({ id }) => id),
@@ -69,17 +77,22 @@ export function workflowWithSteps(workflow: WorkflowInfo, nodes: readonly Workfl
 /** The names of a chain's steps are their places, `1.0` for the first of a group that is the second step. */
 const byPlace = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 
-function stepOf(node: WorkflowNode, index: number | undefined, tellsResult: boolean): WireWorkflowStep {
+interface Telling {
+  tellsResults: boolean;
+  tellsDependencies: boolean;
+}
+
+function stepOf(node: WorkflowNode, index: number | undefined, telling: Telling): WireWorkflowStep {
   return {
     id: node.node!,
     ...present('index', index),
     type: node.type,
     state: node.state,
     job_id: node.id,
-    depends_on: node.dependsOn,
+    ...(telling.tellsDependencies && { depends_on: node.dependsOn }),
     ...present('started_at', node.startedAt === null ? null : toRfc3339(node.startedAt)),
     ...present('completed_at', node.finishedAt === null ? null : toRfc3339(node.finishedAt)),
-    ...(tellsResult && present('result', node.result)),
+    ...(telling.tellsResults && present('result', node.result)),
   };
 }
 

@@ -103,6 +103,11 @@ export class Fields {
     return this.#at(key) !== undefined;
   }
 
+  /** Whether it was sent as null, which else counts as absent. */
+  isNull(key: string): boolean {
+    return Object.hasOwn(this.#object, key) && this.#object[key] === null;
+  }
+
   value(key: string): Json | undefined {
     return this.#at(key);
   }

@@ -142,10 +142,13 @@ export async function parentsOf(base: Base, { tenant, ids }: Family): Promise<Pa
   const keys: Key[] = distinct.map((item) => jobKey(tenant, item['p'] as string));
   const jobs = await toJobs(base, await readRows(base, keys));
   const byEdge = new Map(distinct.map((edge, index) => [edge, jobs[index]]));
-  return edges.map((own, index) => {
-    const parents = own.map((edge) => byEdge.get(edge)).filter((job) => job != null);
-    return children[index] ? parents.map(({ id, node, state, result }) => ({ id, node, state, result })) : [];
-  });
+  const families = new Map(
+    [...new Set(edges)].map((own) => {
+      const parents = own.map((edge) => byEdge.get(edge)).filter((job) => job != null);
+      return [own, parents.map(({ id, node, state, result }) => ({ id, node, state, result }))];
+    }),
+  );
+  return edges.map((own, index) => (children[index] ? families.get(own)! : []));
 }
 
 const NODES_AT_ONCE = 100;

@@ -279,7 +279,9 @@ export class OffloadedStore implements Store {
           ...one,
           result: await this.#openResult({ tenant: children.tenant, id: one.id }, one.result),
         });
-        return Promise.all(families.map((family) => Promise.all(family.map(openOne))));
+        // Those behind a join have one family, which is opened once.
+        const opened = new Map([...new Set(families)].map((family) => [family, Promise.all(family.map(openOne))]));
+        return Promise.all(families.map((family) => opened.get(family)!));
       },
       move: async (request) => {
         const answer = await workflows.move({ ...request, jobs: await this.#sealAll(request.jobs) });

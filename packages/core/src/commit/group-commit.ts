@@ -142,7 +142,34 @@ export class GroupCommit<In, Out> {
       if (this.#heldUp && isLockHeld(error)) this.#heldUp.add(waiting);
       else waiting.reject(error);
     };
-    return apart(batch, run, { isShared: (error) => isTransient(error) && !isLockHeld(error), onFailed });
+    const isShared = (error: unknown) => isTransient(error) && !isLockHeld(error);
+    if (!this.#heldUp || batch.length === 1) return apart(batch, run, { isShared, onFailed });
+    return this.#byKey(batch, run, (part) => apart(part, run, { isShared, onFailed }));
+  }
+
+  /** A lock that is held concerns all items of its key: they wait together, and the others are written by themselves. */
+  async #byKey(
+    batch: readonly Waiting<In, Out>[],
+    run: (part: readonly Waiting<In, Out>[]) => Promise<void>,
+    otherwise: (part: readonly Waiting<In, Out>[]) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await run(batch);
+    } catch (error) {
+      if (!isLockHeld(error)) return otherwise(batch);
+      const nameOf = ({ item }: Waiting<In, Out>) => [...this.#options.keysOf!(item)].sort().join('\n\n');
+      for (const same of Map.groupBy(batch, nameOf).values()) {
+        // By now it may be known of one of its keys that it is held.
+        if (this.#heldUp!.concerns(same[0]!.item)) {
+          for (const waiting of same) this.#heldUp!.add(waiting);
+          continue;
+        }
+        await run(same).catch((reason: unknown) => {
+          if (!isLockHeld(reason)) return otherwise(same);
+          for (const waiting of same) this.#heldUp!.add(waiting);
+        });
+      }
+    }
   }
 
   /** Whether the failed try took effect is unknown, but every operation of a store may be repeated. */

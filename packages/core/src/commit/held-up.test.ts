@@ -84,3 +84,14 @@ test('B4: a call that is held up again and again is refused when its patience is
   for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'unavailable' });
   await commit.idle();
 });
+
+test('B4: a batch that a lock holds up is taken apart by keys, not item by item', async () => {
+  const { held, batches, commit } = bench();
+  held.add('a');
+  const waiting = Array.from({ length: 60 }, (_, n) => commit.run(`a ${n}`));
+  const free = commit.run('b 1');
+  expect(await free).toBe('b 1 done');
+  expect(batches.length).toBeLessThan(6);
+  held.clear();
+  await Promise.all(waiting);
+});

@@ -57,7 +57,10 @@ export interface WorkflowStore {
   meet(parents: Family): Promise<Job[]>;
   /** The children of these jobs that are still pending, also behind joins. */
   waiting(parents: Family): Promise<Job[]>;
-  /** For each of these jobs its parents, in the order in which its edges were given; behind a join those of the join. */
+  /**
+   * For each of these jobs its parents, in the order in which its edges were given; behind a join those of the join, which
+   * are one list for all jobs behind it: thousands may stand there, after thousands.
+   */
   parents(children: Family): Promise<ParentResult[][]>;
   /** Whether any job of the workflow has not finished. Cheap however many nodes there are. */
   hasUnfinished(tenant: string, id: string): Promise<boolean>;

@@ -121,10 +121,11 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
   async function withParents(tenant: string, jobs: readonly Job[]): Promise<WorkflowNode[]> {
     if (jobs.length === 0) return [];
     const families = await store.workflows.parents({ tenant, ids: jobs.map((job) => job.id) });
-    return jobs.map((job, index) => ({
-      ...job,
-      dependsOn: families[index]!.map(({ node }) => node).filter((name) => name !== null),
-    }));
+    // Behind a join many have the same family.
+    const names = new Map(
+      [...new Set(families)].map((family) => [family, family.map(({ node }) => node).filter((name) => name !== null)]),
+    );
+    return jobs.map((job, index) => ({ ...job, dependsOn: names.get(families[index]!)! }));
   }
 
   async function move(record: WorkflowRecord, from: WorkflowState, to: 'cancelled' | 'running'): Promise<boolean> {

@@ -96,6 +96,8 @@ test('a misspelt filter is refused: it would match everything', async () => {
     await server.delete('/ojs/v1/dead-letter?queu=b&confirm=true'),
     await server.post('/ojs/v1/dead-letter/retry', { filter: { queu: 'b' }, confirm: true }),
     await server.post('/ojs/v1/dead-letter/retry', { filter: 'b', confirm: true }),
+    await server.post('/ojs/v1/dead-letter/retry', { filter: { queue: null }, confirm: true }),
+    await server.post('/ojs/v1/dead-letter/retry', { filter: { queue: 'b', since: null }, confirm: true }),
     await server.post('/ojs/v1/dead-letter/retry', { filter: { since: 'yesterday' }, confirm: true }),
     await server.post('/ojs/v1/dead-letter/retry', { filter: { since: '2030-02-31T00:00:00Z' }, confirm: true }),
   ]) {

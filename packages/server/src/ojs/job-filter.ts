@@ -31,6 +31,10 @@ export function filterInBody(filter: Fields, names: readonly (typeof ALL)[number
   if (unknown !== undefined) {
     throw invalidField(filter.name(unknown.slice(0, 100)), 'is not a filter.', { allowed: names });
   }
+  // Elsewhere null means absent. Here a variable that was not set would mean every job.
+  const unset = names.find((name) => filter.isNull(name));
+  if (unset !== undefined)
+    throw invalidField(filter.name(unset), 'must not be null: leave it out, or name what is meant.');
   const max = Number.POSITIVE_INFINITY;
   return Object.fromEntries(
     names.map((name) => [name, filter.has(name) ? filter.requiredString(name, { max }) : undefined]),

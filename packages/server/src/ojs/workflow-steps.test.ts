@@ -116,3 +116,13 @@ test('C5: results that are too large together stay with their jobs', async () =>
   expect(workflow.results_omitted).toBe(true);
   expect(JSON.stringify(workflow).length).toBeLessThan(5_000);
 });
+
+test('A8: of two large groups in a chain the answer leaves out who waits for whom, and names it with each job', async () => {
+  const { post, get } = harness();
+  const group = (type: string) => ({ type: 'group', jobs: Array.from({ length: 300 }, () => ({ type, args: [] })) });
+  const { status, body } = await post('/ojs/v1/workflows', { type: 'chain', steps: [group('a.b'), group('c.d')] });
+  expect([status, body.workflow.depends_on_omitted, body.workflow.steps.length]).toEqual([201, true, 600]);
+  expect(body.workflow.steps.filter((step: object) => 'depends_on' in step)).toEqual([]);
+  const { body: page } = await get(`/ojs/v1/workflows/${body.workflow.id}/jobs?limit=1`);
+  expect(page.jobs[0].depends_on).toHaveLength(300);
+});

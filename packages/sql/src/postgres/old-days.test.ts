@@ -1,5 +1,5 @@
 import type { Job, Store } from '@waybill/core';
-import { settleChange, TestClock } from '@waybill/core/testing';
+import { aJob, aWorkflow, jobIdAt, settleChange, TestClock } from '@waybill/core/testing';
 import { expect, test } from 'vitest';
 import { postgresStore } from './store.ts';
 import { LogBook } from './testing/log-book.ts';
@@ -110,4 +110,27 @@ test('B12: dead letters and waiting jobs of an old day outlive it, with their ke
   await clock.advance(3 * DAY_MS);
   expect(await prune(store, clock.now(), clock.now() - DAY_MS)).toMatchObject({ jobs: 4 });
   expect(await store.get([...dead, waiting!])).toMatchObject([null, null, null, null, { state: 'scheduled' }]);
+});
+
+test('A8: a day that is dropped takes no edges into a join that somebody still waits for', async () => {
+  const { clock, store, url, schema, days } = await aStore();
+  const join = jobIdAt(clock.now(), 9);
+  const [parent, child] = [aJob({ createdAt: clock.now() }), aJob({ createdAt: clock.now(), state: 'pending' })];
+  const late = { ...parent.job, workflowId: 'flow', node: 'a', scheduledAt: clock.now() + 10 * DAY_MS };
+  const jobs = [
+    aJob({ ...late, state: 'scheduled', createdAt: clock.now() }),
+    aJob({ ...child.job, workflowId: 'flow', node: 'b', state: 'pending', createdAt: clock.now() }),
+  ];
+  const edges = [
+    { parent: jobs[0]!.job.id, child: join, join: 'into_join' as const },
+    { parent: join, child: jobs[1]!.job.id, join: 'out_of_join' as const },
+  ];
+  await store.insert([{ jobs, edges, workflow: { create: aWorkflow({ total: 2, createdAt: clock.now() }) } }]);
+  const kinds = () => execute(url, `select kind from "${schema}".edges order by 1`);
+  for (let day = 0; day <= 8; day += 1) {
+    await clock.advance(DAY_MS);
+    await prune(store, clock.now() - 7 * DAY_MS, 0);
+  }
+  expect(await days()).not.toContain('20300101');
+  expect(await kinds()).toEqual([[1], [2]]);
 });

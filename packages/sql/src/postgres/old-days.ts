@@ -118,10 +118,16 @@ async function dropDay(link: Link, tx: Queryable, day: Day, expiry: Expiry): Pro
   ] as const) {
     await run(
       `delete from {schema}.${table} k where ${column} >= $1::uuid and ${column} < $2::uuid
-        and not ${belongsToKept(name, 'k', column)}`,
+        and not ${belongsToKept(name, 'k', column)}${table === 'edges' ? ' and k.kind <> 1' : ''}`,
       kept,
     );
   }
+  // A join is no job. The edges into it go with the last of those who wait for it, of whatever day these are.
+  await run(
+    `delete from {schema}.edges i where i.child >= $1::uuid and i.child < $2::uuid and i.kind = 1
+      and not exists (select 1 from {schema}.edges o where o.tenant = i.tenant and o.parent = i.child)`,
+    rangeOf(day),
+  );
   await run('lock table only {schema}.job_bodies, only {schema}.job_ends in access exclusive mode');
   for (const table of TABLES) await run(`alter table {schema}.${table} detach partition {schema}.${table}_${name}`);
   const inDay = 'b.id >= $1::uuid and b.id < $2::uuid';

@@ -14,6 +14,7 @@ import {
   type WorkflowStore,
 } from '@waybill/core';
 import { readCursor, writeCursor } from '../cursor.ts';
+import { EDGE_KINDS } from '../edge-kinds.ts';
 import { type WorkflowCells, workflowOf } from '../workflow-rows.ts';
 import { plainArray, textArray } from './arrays.ts';
 import { type Base, despiteRivals } from './base.ts';
@@ -74,20 +75,35 @@ async function meet({ link, sql }: Base, { tenant, ids }: Family): Promise<Job[]
 
 /** A parent that was pruned has nothing left to tell. */
 async function parentsOf({ link, sql }: Base, { tenant, ids }: Family): Promise<ParentResult[][]> {
-  const rows = await link.query<[string, string, string | null, number, string | null]>(sql.parents, [
-    tenant,
-    idsOf(ids),
-  ]);
-  const byChild = Map.groupBy(rows, ([child]) => child);
-  return ids.map((child) =>
-    (byChild.get(child) ?? []).map(([, id, node, state, result]) => ({
-      id,
-      node,
-      state: JOB_STATES[state - 1]!,
-      result: result === null ? null : (JSON.parse(result) as Json),
-    })),
-  );
+  const read = async (of: readonly string[]) => {
+    const rows = await link.query<ParentCells>(sql.parents, [tenant, idsOf(of)]);
+    const joins = new Map(
+      rows.flatMap(([child, parent, kind]) => (kind === EDGE_KINDS.out_of_join ? [[child, parent]] : [])),
+    );
+    const told = rows.filter(([, , kind, , state]) => kind !== EDGE_KINDS.out_of_join && state !== null);
+    const byChild = Map.groupBy(told, ([child]) => child);
+    return { joins, families: new Map([...byChild].map(([child, family]) => [child, family.map(parentOf)])) };
+  };
+  const { joins, families } = await read(ids);
+  const behind = joins.size === 0 ? families : (await read([...new Set(joins.values())])).families;
+  return ids.map((child) => families.get(child) ?? behind.get(joins.get(child) ?? '') ?? []);
 }
+
+type ParentCells = [
+  child: string,
+  parent: string,
+  kind: number,
+  node: string | null,
+  state: number | null,
+  result: string | null,
+];
+
+const parentOf = ([, id, , node, state, result]: ParentCells): ParentResult => ({
+  id,
+  node,
+  state: JOB_STATES[state! - 1]!,
+  result: result === null ? null : (JSON.parse(result) as Json),
+});
 
 async function hasUnfinished({ link, sql }: Base, tenant: string, id: string): Promise<boolean> {
   const [row] = await link.query<[boolean]>(sql['workflow-unfinished'], [tenant, id]);

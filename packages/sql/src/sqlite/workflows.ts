@@ -50,16 +50,21 @@ const eachOnce = (rows: readonly Row[]): Row[] => [...new Map(rows.map((row) => 
 
 /** A parent that was pruned has nothing left to tell. */
 export function parents({ sql }: Session, { tenant, ids }: Input<'parents'>): ParentResult[][] {
-  const read = (child: string) => sql.parents.all<[string, string | null, string, string | null]>(tenant, child);
-  return ids.map((child) => {
-    const own = read(child);
-    const join = own.length === 0 ? sql['join-before'].get<[string]>(tenant, child) : undefined;
-    return (join ? read(join[0]) : own).map(([id, node, state, result]) => ({
+  const read = (child: string): ParentResult[] =>
+    sql.parents.all<[string, string | null, string, string | null]>(tenant, child).map(([id, node, state, result]) => ({
       id,
       node,
       state: state as JobState,
       result: result === null ? null : (JSON.parse(result) as Json),
     }));
+  const ofJoins = new Map<string, ParentResult[]>();
+  return ids.map((child) => {
+    const own = read(child);
+    const join = own.length === 0 ? sql['join-before'].get<[string]>(tenant, child)?.[0] : undefined;
+    if (join === undefined) return own;
+    const family = ofJoins.get(join) ?? read(join);
+    ofJoins.set(join, family);
+    return family;
   });
 }
 
