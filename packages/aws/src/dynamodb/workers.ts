@@ -18,9 +18,13 @@ function workerOf(item: Item): WorkerInfo {
     activeJobs: item['aj'] as number,
     firstSeenAt: item['fs'] as number,
     lastSeenAt: item['ls'] as number,
-    directive: (text(item, 'di') ?? 'running') as WorkerDirective,
+    directive: heard(item),
   };
 }
+
+/** What the instance that was seen last was told: `dt` is the one that the directive was given to. */
+const heard = (item: Item): WorkerDirective =>
+  text(item, 'dt') === text(item, 'in') ? ((text(item, 'di') ?? 'running') as WorkerDirective) : 'running';
 
 export async function beat(base: Base, given: WorkerBeat): Promise<WorkerDirective> {
   const { tenant, id, activeJobs, instance, now, told } = given;
@@ -29,13 +33,7 @@ export async function beat(base: Base, given: WorkerBeat): Promise<WorkerDirecti
     ...{ aj: activeJobs, ls: now, x: secondsOf(now + KEPT_MS) },
     ...(instance !== undefined && { in: instance }),
   };
-  const note = async () => {
-    const isSame = instance === undefined ? exists('fs') : all(exists('fs'), equals('in', instance));
-    const written = await base.db.write({ update: key, change: { set }, if: isSame });
-    if (written.ok || !written.old || !('fs' in written.old)) return written;
-    // Another instance of a worker that is known: it goes on, whatever the last one was told.
-    return base.db.write({ update: key, change: { set: { ...set, di: 'running' } }, if: exists('fs') });
-  };
+  const note = () => base.db.write({ update: key, change: { set }, if: exists('fs') });
   const known = await note();
   if (known.ok) return workerOf(known.item!).directive;
   const change = { set: { ...set, fs: now } };
@@ -59,18 +57,27 @@ export async function direct(
   told?: Told,
 ): Promise<WorkerInfo | null> {
   const update = workerKey(tenant, id);
-  const change = { set: { di: directive } };
+  /** For the instance that was seen last. */
+  const changeOf = (item: Item) => {
+    const instance = text(item, 'in');
+    return { set: { di: directive, ...(instance !== null && { dt: instance }) } };
+  };
+  const read = async () => {
+    const item = await base.db.get(update);
+    return item && 'fs' in item ? item : null;
+  };
   if (!told) {
-    const written = await base.db.write({ update, change, if: exists('fs') });
-    return written.ok ? workerOf(written.item!) : null;
+    const item = await read();
+    const written = item && (await base.db.write({ update, change: changeOf(item), if: exists('fs') }));
+    return written?.ok ? workerOf(written.item!) : null;
   }
   return writeAndTell(base, told, async () => {
-    const item = await base.db.get(update);
-    if (!item || !('fs' in item)) return { answer: null, write: null };
+    const item = await read();
+    if (!item) return { answer: null, write: null };
     const before = workerOf(item);
     if (before.directive === directive) return { answer: before, write: null };
-    const asRead = all(exists('fs'), equals('di', item['di'] ?? null));
-    return { answer: { ...before, directive }, write: { update, change, if: asRead } };
+    const asRead = all(exists('fs'), equals('di', item['di'] ?? null), equals('in', item['in'] ?? null));
+    return { answer: { ...before, directive }, write: { update, change: changeOf(item), if: asRead } };
   });
 }
 

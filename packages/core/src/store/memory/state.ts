@@ -51,8 +51,8 @@ export class MemoryState {
   readonly limits = new Map<string, LimitState>();
   readonly queues = new Map<string, QueueState>();
   readonly workers = new Map<string, WorkerInfo>();
-  /** Which start of each worker was seen last. */
-  readonly workerInstances = new Map<string, string>();
+  /** Which start of a worker was seen last, and which one its directive was given to. */
+  readonly workerInstances = new Map<string, { seen: string | undefined; directed: string | undefined }>();
   readonly workflows = new Map<string, WorkflowRecord>();
   readonly crons = new Map<string, CronRecord>();
   /** With those that have expired or were removed, for their versions. */

@@ -49,6 +49,21 @@ export function testWorkers(open: OpenBench): void {
       expect(await beat('second')).toBe('quiet');
     });
 
+    // fault: two processes under one id, as in a rolling restart
+    it('A14: a directive stays with its process while another one under the same id lives', async () => {
+      const bench = await open();
+      const { workers } = bench.store;
+      const beat = (instance: string) =>
+        workers.beat({ tenant: '', id: 'w1', activeJobs: 0, now: bench.now, instance });
+      await beat('old');
+      await beat('new');
+      await workers.direct('', 'w1', 'terminate');
+      expect([await beat('old'), await beat('new'), await beat('old'), await beat('new')]).toEqual([
+        ...['running', 'terminate', 'running', 'terminate'],
+      ]);
+      expect(await workers.list('')).toMatchObject([{ id: 'w1', directive: 'terminate' }]);
+    });
+
     it('A14: one that was told before it named an instance goes on as well', async () => {
       const bench = await open();
       const beat = { tenant: '', id: 'w1', activeJobs: 0, now: bench.now };

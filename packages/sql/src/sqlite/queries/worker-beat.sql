@@ -1,7 +1,5 @@
--- Of a worker that is known. Another instance of it goes on, whatever the last one was told.
+-- Of a worker that is known. What another instance was told is not for this one, and stays.
 -- Parameters: 1 tenant, 2 id, 3 active jobs, 4 now, 5 instance or null.
-update workers set
-  active_jobs = ?3, last_seen_at = ?4, instance = coalesce(?5, instance),
-  directive = case when ?5 is null or instance is ?5 then directive else 'running' end
+update workers set active_jobs = ?3, last_seen_at = ?4, instance = coalesce(?5, instance)
 where tenant = ?1 and id = ?2
-returning directive
+returning case when directed is instance then directive else 'running' end

@@ -1,2 +1,3 @@
+-- What the instance that was seen last was told.
 -- Parameters: 1 tenant, 2 id.
-select directive from workers where tenant = ?1 and id = ?2
+select case when directed is instance then directive else 'running' end from workers where tenant = ?1 and id = ?2
