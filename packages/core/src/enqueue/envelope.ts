@@ -9,7 +9,7 @@ import { checkLimit, type JobLimit } from '../limits/limit-options.ts';
 import { readMoment } from './moment.ts';
 import { checkRetry } from './retry-options.ts';
 import { checkStorable } from './storable.ts';
-import { checkUnique, isUniqueAcrossQueues, type UniqueRule } from './unique.ts';
+import { checkUnique, isUniqueAcrossQueues, keptUnique, type UniqueRule } from './unique.ts';
 
 /** What a producer sends: the Open Job Spec envelope. Unknown fields are kept and given back. */
 export interface JobRequest {
@@ -119,6 +119,7 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
   checkStorable('meta', meta);
   if (kept) checkStorable('options', kept);
   if (extra) checkStorable('body', extra);
+  const unique = checkUnique(options, { type, queue, args, meta });
 
   return {
     id,
@@ -131,14 +132,16 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
     expiresAt: readMoment(options, 'expires_at', now),
     pending: options.boolean('pending') ?? false,
     maxAttempts: retry?.max_attempts,
-    unique: checkUnique(options, { type, queue, args, meta }),
+    unique,
     limit: checkLimit(options, queue),
     spec: {
       args,
       meta,
       ...(tags && { tags }),
       ...(retry && { retry }),
-      ...(kept && { options: kept }),
+      ...(kept && {
+        options: unique === null ? kept : { ...kept, unique: keptUnique(options.object('unique')!, unique) },
+      }),
       ...(extra && { extra }),
     },
   };

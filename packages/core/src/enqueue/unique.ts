@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Fields } from '../check.ts';
+import { formatDuration } from '../duration.ts';
 import { invalidField } from '../errors.ts';
 import { JOB_STATES, type Job, type JobState } from '../job/job.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -57,6 +58,11 @@ export function checkUnique(options: Fields, job: Distinct): UniqueRule | null {
   if (periodMs === 0) throw invalidField(unique.name('period'), 'must be longer than nothing.');
   const onConflict = unique.oneOf('on_conflict', CONFLICT_ACTIONS) ?? 'reject';
   return { key: fingerprint(unique, job), states, periodMs, onConflict };
+}
+
+/** The rule as it was sent, and its period under the first name too: whoever reads a stored rule looks for no other. */
+export function keptUnique(sent: JsonObject, { periodMs }: UniqueRule): JsonObject {
+  return periodMs === null || typeof sent['period'] === 'string' ? sent : { ...sent, period: formatDuration(periodMs) };
 }
 
 /** Whether a job of another queue may be in the way of this one. */

@@ -206,3 +206,19 @@ test('A16: a job whose rule does not name the state of its end is kept no longer
   expect(await ends({ states: ['completed'] })).toBeNull();
   expect(await ends({ period: 'P3D', states: ['completed'] })).not.toBeNull();
 });
+
+// fault: retention removes finished jobs long before the period of their keys is over
+test('A16: guarantee 7: a period that came as period_ms holds to its end too', async () => {
+  const HOUR = 3_600_000;
+  const made = testEngine({ retention: { finishedMs: HOUR, deadMs: HOUR, eventsMs: HOUR, everyMs: 60_000 } });
+  const { waybill, clock, claimOne } = made;
+  const rule = { on_conflict: 'ignore', period_ms: 48 * HOUR + 1, states: ['available', 'active', 'completed'] };
+  const { job } = await waybill.jobs.enqueue(request([1], rule));
+  expect(job.spec.options).toEqual({ unique: { ...unique, ...rule, period: 'PT172800.001S' } });
+  const { token } = await claimOne();
+  await waybill.jobs.settle({ id: job.id, leaseToken: token, outcome: { kind: 'completed', result: 'done' } });
+  await clock.advance(48 * HOUR);
+  expect(await waybill.jobs.enqueue(request([1], rule))).toMatchObject({ created: false, job: { id: job.id } });
+  await clock.advance(60_000);
+  expect((await waybill.jobs.enqueue(request([1], rule))).created).toBe(true);
+});

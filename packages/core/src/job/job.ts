@@ -49,7 +49,7 @@ export interface JobSpec {
   tags?: string[];
   /** As sent; `resolveRetry` fills in the defaults. */
   retry?: RetryOptions;
-  /** Options that have no column of their own, kept as sent. */
+  /** Options that have no column of their own, kept as sent; `unique` has its period as `period` in any case. */
   options?: JsonObject;
   /** Unknown top-level fields, kept and given back. */
   extra?: JsonObject;
