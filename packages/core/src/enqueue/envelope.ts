@@ -152,7 +152,6 @@ const optionsOf = (envelope: Fields): Fields =>
 
 const queueIn = (options: Fields): string => checkQueue(options.string('queue') ?? 'default', 'options.queue');
 
-/** Where the job of a request will go, and which others it may meet; read as `checkEnvelope` reads it. */
 /** Where a request wants its job to be, and which limit it wants to share or change. */
 export interface Destination {
   type: string;
@@ -160,6 +159,7 @@ export interface Destination {
   limit?: JobLimit | null;
 }
 
+/** Where the job of a request will go, and which others it may meet; read as `checkEnvelope` reads it. */
 export function destinationOf(request: unknown): Destination & { meetsOtherQueues: boolean } {
   const envelope = new Fields(request);
   const options = optionsOf(envelope);
