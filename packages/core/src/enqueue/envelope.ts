@@ -85,7 +85,7 @@ const MANAGED = [
   ...['next_retry_at', 'parent_results', 'last_checkpoint', 'workflow_id', 'specversion'],
 ];
 const NOT_EXTRA = new Set(['id', 'type', 'args', 'meta', 'options', ...OPTION_NAMES, ...MANAGED]);
-/** Options that become columns or have a place in the spec; the others are kept as sent. */
+/** Options that become columns or have a place in the spec; the others are kept as sent: the row forgets that it was `pending`. */
 const COLUMN_OPTIONS = new Set([
   'queue',
   'priority',
@@ -93,7 +93,6 @@ const COLUMN_OPTIONS = new Set([
   'visibility_timeout_ms',
   'timeout',
   'visibility_timeout',
-  'pending',
   'retry',
   'tags',
 ]);

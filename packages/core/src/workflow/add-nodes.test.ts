@@ -22,18 +22,38 @@ describe('A4: nodes that are added again', () => {
     expect(await workflows.addNodes(id, added)).toMatchObject({ state: 'cancelled', total: 3 });
   });
 
-  test.each<[string, (typeof added)[number][]]>([
+  test.each<[string, object[]]>([
     ['other arguments', [{ ...added[0]!, args: ['z'] }]],
     ['other parents', [{ ...added[0]!, depends_on: [] }]],
     ['parents in another order', [{ ...added[1]!, depends_on: ['a', 'b'] }]],
+    ['held back', [{ ...added[0]!, options: { pending: true } }]],
+    ['due later', [{ ...added[0]!, options: { scheduled_at: '+PT1H' } }]],
+    ['gone sooner', [{ ...added[0]!, options: { expires_at: '+PT1H' } }]],
     ['another queue', [{ ...added[1]!, options: { queue: 'default', tags: ['x'] } }]],
     ['a new one beside them', [...added, { id: 'd', ...step('d'), depends_on: [] }]],
   ])('are refused when they are not the same: %s', async (_, nodes) => {
     const { waybill } = testEngine();
     const { id } = await waybill.workflows.create({ nodes: [{ id: 'a', ...step('a') }] });
     await waybill.workflows.addNodes(id, added);
-    await expect(waybill.workflows.addNodes(id, nodes)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(waybill.workflows.addNodes(id, nodes)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching(/repeats '[bc]', which exists already in this workflow: every node needs/),
+    });
     expect(await waybill.workflows.get(id)).toMatchObject({ total: 3 });
+  });
+
+  // fault: the producer starts the node between two calls that are the same
+  test('are the same when they were held back in both calls, also after their start', async () => {
+    const { waybill } = testEngine();
+    const { id } = await waybill.workflows.create({ nodes: [{ id: 'a', ...step('a') }] });
+    const held = [{ id: 'h', ...step('h'), options: { pending: true } }];
+    await waybill.workflows.addNodes(id, held);
+    const { items } = await waybill.workflows.nodes(id, { limit: 9 });
+    await waybill.jobs.activate(items.find(({ node }) => node === 'h')!.id);
+    expect(await waybill.workflows.addNodes(id, held)).toMatchObject({ total: 2 });
+    await expect(waybill.workflows.addNodes(id, [{ id: 'h', ...step('h') }])).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
   });
 });
 

@@ -12,7 +12,10 @@ import { checkNodes, MAX_NODES, type NodeShape, readNode } from './shape.ts';
 /** Rows read at once. */
 const SLICE = 500;
 
-/** What a producer says of a job. The rest follows from it, or from what has become of the job. */
+/**
+ * What a producer says of a job: `spec` has every option that is not one of these columns, `pending` and times included. The
+ * rest follows from it, or from what has become of the job.
+ */
 const SAID = ['type', 'queue', 'priority', 'timeoutMs', 'visibilityMs', 'limitKey', 'spec'] as const;
 
 interface AddParts {

@@ -159,10 +159,13 @@ function callbacksOf(fields: Fields, type: WorkflowType): WorkflowShape['callbac
 /** Nodes of a graph: names once each, parents that exist (here or already in the workflow), no circle. */
 export function checkNodes(list: readonly Json[], field: string, existing: readonly string[]): NodeShape[] {
   const nodes = list.map((item, index) => readNode(item, `${field}[${index}]`));
+  const before = new Set(existing);
   const known = new Set(existing);
   for (const [index, { name }] of nodes.entries()) {
-    if (known.has(name))
-      throw invalidField(`${field}[${index}].id`, `repeats '${name}': every node needs a name of its own.`);
+    if (known.has(name)) {
+      const where = before.has(name) ? ', which exists already in this workflow' : '';
+      throw invalidField(`${field}[${index}].id`, `repeats '${name}'${where}: every node needs a name of its own.`);
+    }
     known.add(name);
   }
   for (const [index, { parents }] of nodes.entries()) {
