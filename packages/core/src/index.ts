@@ -6,6 +6,7 @@ export { checkTenant } from './access/tenant.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { engine } from './engine.ts';
 export type { JobOptions, JobRequest } from './enqueue/envelope.ts';
+export type { UniqueOptions } from './enqueue/unique.ts';
 export { ERROR_CODES, type ErrorCode, WaybillError } from './errors.ts';
 export {
   EVENT_TYPES,
@@ -31,8 +32,9 @@ export {
   type OutcomeKind,
 } from './job/job.ts';
 export { type ErrorInput, type Outcome, UNKNOWN_TYPE } from './job/outcome.ts';
-export { RETRY_NAMES, type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-policy.ts';
+export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-policy.ts';
 export type { Json, JsonObject } from './json.ts';
+export type { LimitOptions, RateOptions } from './limits/limit-options.ts';
 export { checkLogger, type Logger, silentLogger } from './logger.ts';
 export type { FailingItem } from './maintenance/failing-items.ts';
 export type { EngineOptions, RetentionOptions } from './options.ts';
@@ -51,8 +53,8 @@ export { closest, didYouMean } from './closest.ts';
 export { type ApartOptions, apart } from './commit/apart.ts';
 export { GroupCommit, type GroupCommitOptions } from './commit/group-commit.ts';
 export { parseDuration } from './duration.ts';
-export { checkQueue } from './enqueue/envelope.ts';
-export { isInTheWay, type UniqueRule } from './enqueue/unique.ts';
+export { checkQueue, ENVELOPE_NAMES, MANAGED_NAMES, OPTION_NAMES } from './enqueue/envelope.ts';
+export { isInTheWay, UNIQUE_NAMES, type UniqueRule } from './enqueue/unique.ts';
 export { invalidField } from './errors.ts';
 export type { Transition } from './job/evolve.ts';
 export { failureLine } from './job/failure-line.ts';
@@ -61,6 +63,7 @@ export { checkIdPrefix, idRange, isIdPrefix } from './job/id-prefix.ts';
 export { formatToken, type LeaseToken, parseToken, tokenOf } from './job/lease.ts';
 export { type Progress, progressAfter, type Report, type Speaker, speaksFor } from './job/progress.ts';
 export { rankFor, rankOf, sequence } from './job/rank.ts';
+export { RETRY_FIELDS, RETRY_NAMES } from './job/retry-policy.ts';
 export { type Command, transition } from './job/transition.ts';
 export {
   admitted,
@@ -72,7 +75,7 @@ export {
   nextLook,
   UNUSED,
 } from './limits/limit.ts';
-export { checkLimitRule } from './limits/limit-options.ts';
+export { checkLimitRule, LIMIT_NAMES, RATE_NAMES } from './limits/limit-options.ts';
 export { startsIn, type Window, withStarts } from './limits/window.ts';
 export { isDay, parseMoment } from './moment.ts';
 export { checkNodeVersion } from './node-version.ts';

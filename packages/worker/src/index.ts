@@ -1,5 +1,6 @@
 // What users define and run.
 
+export type { LimitOptions, RateOptions, UniqueOptions } from '@waybill/core';
 export type { LogEntry, Progress, TaskContext } from './context.ts';
 export { type InProcessOptions, inProcessRunner } from './execute/in-process.ts';
 export type { Middleware } from './execute/middleware.ts';
@@ -10,14 +11,12 @@ export type { EnqueueOptions } from './request.ts';
 export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './standard-schema.ts';
 export {
   type AnyTask,
-  type LimitOptions,
   type Task,
   type TaskInput,
   type TaskOptions,
   type TaskPolicy,
   type TaskResult,
   task,
-  type UniqueOptions,
 } from './task.ts';
 export type { PolicyDefaults, TaskDefaults } from './task-defaults.ts';
 export { Worker } from './worker.ts';

@@ -4,12 +4,14 @@ import {
   type JobRequest,
   type Json,
   type JsonObject,
+  type LimitOptions,
   type Transaction,
+  type UniqueOptions,
   WaybillError,
 } from '@waybill/core';
 import { toJson } from './jsonified.ts';
 import { pathOf, type SchemaIssue } from './standard-schema.ts';
-import { type AnyTask, checkRules, checkTask, type LimitOptions, type TaskPolicy, type UniqueOptions } from './task.ts';
+import { type AnyTask, checkRules, checkTask, POLICY_NAMES, type TaskPolicy } from './task.ts';
 import { checkPolicy, policyFor, type TaskDefaults } from './task-defaults.ts';
 
 /** What one call may say about its job; it beats what the task says. */
@@ -33,21 +35,12 @@ export interface EnqueueOptions extends Omit<TaskPolicy, 'unique' | 'limit'> {
   within?: Transaction;
 }
 
-const OPTIONS: Record<keyof EnqueueOptions, true> = {
-  ...{
-    queue: true,
-    priority: true,
-    retry: true,
-    deadLetterMs: true,
-    timeout: true,
-    unique: true,
-    limit: true,
-    id: true,
-    delay: true,
-  },
-  ...{ expires: true, pending: true, tags: true, meta: true, idempotencyKey: true, tenant: true, within: true },
+/** What a call may say beside the policy of its task. */
+const OF_A_CALL: Readonly<Record<Exclude<keyof EnqueueOptions, keyof TaskPolicy>, true>> = {
+  ...{ id: true, delay: true, expires: true, pending: true, tags: true, meta: true },
+  ...{ idempotencyKey: true, tenant: true, within: true },
 };
-export const ENQUEUE_OPTIONS: readonly string[] = Object.keys(OPTIONS);
+export const ENQUEUE_OPTIONS: readonly string[] = [...POLICY_NAMES, ...Object.keys(OF_A_CALL)];
 
 const MAX_ISSUES = 20;
 

@@ -1,4 +1,4 @@
-import { checkNames, RETRY_NAMES, type RetryOptions, WaybillError } from '@waybill/core';
+import { checkNames, RETRY_FIELDS, RETRY_NAMES, type RetryOptions, WaybillError } from '@waybill/core';
 
 /** What jobs of tasks are enqueued with where neither the call nor the task says otherwise. */
 export interface PolicyDefaults {
@@ -21,18 +21,24 @@ export function policyFor(
   { queue = 'default', retry, deadLetterMs }: PolicyDefaults & { queue?: string | undefined },
   defaults: TaskDefaults | undefined,
 ): { retry: RetryOptions; deadLetterMs: number | undefined } {
-  if (defaults === undefined)
-    return { retry: retry === undefined ? KEPT : { ...KEPT, ...present(retry) }, deadLetterMs };
+  if (defaults === undefined) return { retry: retry === undefined ? KEPT : over(KEPT, retry), deadLetterMs };
   const ofQueue = defaults.queues?.[queue];
   return {
-    retry: { ...KEPT, ...present(defaults.retry), ...present(ofQueue?.retry), ...present(retry) },
+    retry: over(over(over(KEPT, defaults.retry), ofQueue?.retry), retry),
     deadLetterMs: deadLetterMs ?? ofQueue?.deadLetterMs ?? defaults.deadLetterMs,
   };
 }
 
-/** An option that was given as undefined says nothing. */
-const present = (retry: RetryOptions = {}): RetryOptions =>
-  Object.fromEntries(Object.entries(retry).filter(([, value]) => value !== undefined));
+/**
+ * The far policy with what the near one says instead. What is given as undefined says nothing. A field under another name is the
+ * same field: `initial_interval_ms` of a task takes the place of the connection's `initial_interval`.
+ */
+function over(far: RetryOptions, near: RetryOptions = {}): RetryOptions {
+  const said = Object.entries(near).filter(([, value]) => value !== undefined);
+  const fields = new Set(said.map(([name]) => RETRY_FIELDS[name as keyof RetryOptions]));
+  const left = Object.entries(far).filter(([name]) => !fields.has(RETRY_FIELDS[name as keyof RetryOptions]));
+  return Object.fromEntries([...left, ...said]);
+}
 
 const NAMES: Readonly<Record<keyof PolicyDefaults, true>> = { retry: true, deadLetterMs: true };
 

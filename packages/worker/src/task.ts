@@ -1,26 +1,16 @@
-import { checkNames, type Job, type JobState, type RetryOptions, WaybillError } from '@waybill/core';
+import {
+  checkNames,
+  type Job,
+  LIMIT_NAMES,
+  type LimitOptions,
+  type RetryOptions,
+  UNIQUE_NAMES,
+  type UniqueOptions,
+  WaybillError,
+} from '@waybill/core';
 import type { TaskContext } from './context.ts';
 import type { InputOf, OutputOf, StandardSchemaV1 } from './standard-schema.ts';
 import { checkPolicy } from './task-defaults.ts';
-
-/** Which other job stands in the way of a new one, in the words of the HTTP interface; see docs/uniqueness.md. */
-export interface UniqueOptions {
-  keys?: ('type' | 'queue' | 'args' | 'meta')[];
-  args_keys?: string[];
-  meta_keys?: string[];
-  states?: JobState[];
-  /** ISO 8601, like `PT1H`. */
-  period?: string;
-  on_conflict?: 'reject' | 'ignore' | 'replace' | 'replace_except_schedule';
-}
-
-/** How many may run at once or start per period, in the words of the HTTP interface; see docs/limits.md. */
-export interface LimitOptions {
-  key?: string;
-  concurrency?: number;
-  rate?: { limit: number; period: string };
-  throttle?: { limit: number; period: string };
-}
 
 /** What every job of a task is enqueued with, unless the call says otherwise. */
 export interface TaskPolicy<Input = unknown> {
@@ -68,24 +58,13 @@ export type TaskResult<T> = T extends Task<infer _Input, infer _Output, infer Re
 const POLICY: Readonly<Record<keyof TaskPolicy, true>> = {
   ...{ queue: true, priority: true, retry: true, deadLetterMs: true, timeout: true, unique: true, limit: true },
 };
-const NAMES: readonly string[] = ['input', 'run', 'runner', ...Object.keys(POLICY)];
-
-const UNIQUE: Readonly<Record<keyof UniqueOptions | 'key', true>> = {
-  ...{ keys: true, args_keys: true, meta_keys: true, states: true, period: true, on_conflict: true, key: true },
-};
-/** With the shorthands of the HTTP interface. */
-const LIMIT_NAMES: readonly string[] = [
-  ...Object.keys({ key: true, concurrency: true, rate: true, throttle: true } satisfies Record<
-    keyof LimitOptions,
-    true
-  >),
-  ...['period', 'on_limit', 'max_per_second', 'max_per_minute', 'max_per_hour', 'max_per_day'],
-];
+/** Every name of a task's policy. */
+export const POLICY_NAMES: readonly string[] = Object.keys(POLICY);
+const NAMES: readonly string[] = ['input', 'run', 'runner', ...POLICY_NAMES];
 
 /** A rule that is a function of the input is checked by what it answers. */
 export function checkRules(owner: string, unique: TaskPolicy['unique'], limit: TaskPolicy['limit']): void {
-  if (unique !== undefined && typeof unique !== 'function')
-    checkNames(`${owner}: 'unique'`, unique, Object.keys(UNIQUE));
+  if (unique !== undefined && typeof unique !== 'function') checkNames(`${owner}: 'unique'`, unique, UNIQUE_NAMES);
   if (limit !== undefined && typeof limit !== 'function') checkNames(`${owner}: 'limit'`, limit, LIMIT_NAMES);
 }
 

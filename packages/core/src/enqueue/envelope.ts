@@ -5,11 +5,11 @@ import type { JobSpec } from '../job/job.ts';
 import { PRIORITY_MAX, PRIORITY_MIN } from '../job/rank.ts';
 import type { RetryOptions } from '../job/retry-policy.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { checkLimit, type JobLimit } from '../limits/limit-options.ts';
+import { checkLimit, type JobLimit, type LimitOptions } from '../limits/limit-options.ts';
 import { readMoment } from './moment.ts';
 import { checkRetry } from './retry-options.ts';
 import { checkStorable } from './storable.ts';
-import { checkUnique, isUniqueAcrossQueues, keptUnique, type UniqueRule } from './unique.ts';
+import { checkUnique, isUniqueAcrossQueues, keptUnique, type UniqueOptions, type UniqueRule } from './unique.ts';
 
 /** What a producer sends: the Open Job Spec envelope. Unknown fields are kept and given back. */
 export interface JobRequest {
@@ -29,8 +29,12 @@ export interface JobOptions {
   priority?: number;
   /** How long a run may take; enforced by the engine. @defaultValue no limit */
   timeout_ms?: number;
+  /** The same in seconds. */
+  timeout?: number;
   /** Lease length of this job; beats the one that a worker asks for. */
   visibility_timeout_ms?: number;
+  /** The same in seconds. */
+  visibility_timeout?: number;
   /** RFC 3339, or `+PT5M` from now. `delay_until` means the same. */
   scheduled_at?: string;
   delay_until?: string;
@@ -41,6 +45,9 @@ export interface JobOptions {
   retry?: RetryOptions;
   /** How long the job is kept as a dead letter, should it become one. @defaultValue what the engine's retention says */
   dead_letter_retention_ms?: number;
+  /** Any JSON for the compiler, so that an envelope may be put together at run time; the engine checks it. */
+  unique?: UniqueOptions | JsonObject;
+  rate_limit?: LimitOptions | JsonObject;
   tags?: string[];
   [unknown: string]: unknown;
 }
@@ -73,29 +80,46 @@ const LONGEST_RETENTION_MS = 10 * LONGEST_MS;
 const MAX_TAGS = 100;
 const ANY_LENGTH = { max: Number.POSITIVE_INFINITY };
 
+/** Without the index signature, by which an envelope also takes fields of other programs. */
+type NameOf<T> = keyof { [Name in keyof T as string extends Name ? never : Name]: true };
+
+const ENVELOPE_FIELDS: Readonly<Record<NameOf<JobRequest>, true>> = {
+  ...{ type: true, args: true, id: true, meta: true, options: true },
+};
+/** Every name of an envelope that a producer writes, without its options. */
+export const ENVELOPE_NAMES: readonly string[] = Object.keys(ENVELOPE_FIELDS);
+
+/**
+ * What becomes of each option: a column or a part of the spec with a name of its own, or it is kept among the options as sent.
+ * `pending` is kept because a row does not tell later on that it was.
+ */
+const OPTION_FIELDS: Readonly<Record<NameOf<JobOptions>, 'column' | 'kept'>> = {
+  queue: 'column',
+  priority: 'column',
+  timeout_ms: 'column',
+  timeout: 'column',
+  visibility_timeout_ms: 'column',
+  visibility_timeout: 'column',
+  scheduled_at: 'kept',
+  delay_until: 'kept',
+  expires_at: 'kept',
+  pending: 'kept',
+  retry: 'column',
+  dead_letter_retention_ms: 'kept',
+  unique: 'kept',
+  rate_limit: 'kept',
+  tags: 'column',
+};
 /** Options may also stand at the top of the envelope, where the specification's core text has them. */
-const OPTION_NAMES = [
-  ...['queue', 'priority', 'timeout_ms', 'visibility_timeout_ms', 'scheduled_at', 'delay_until', 'expires_at'],
-  ...['pending', 'retry', 'dead_letter_retention_ms', 'unique', 'rate_limit', 'tags', 'timeout', 'visibility_timeout'],
-];
+export const OPTION_NAMES = Object.keys(OPTION_FIELDS) as readonly NameOf<JobOptions>[];
+const COLUMN_OPTIONS: ReadonlySet<string> = new Set(OPTION_NAMES.filter((name) => OPTION_FIELDS[name] === 'column'));
 /** What the system manages is ignored when a producer sends it. */
-const MANAGED = [
+export const MANAGED_NAMES: readonly string[] = [
   ...['state', 'attempt', 'max_attempts', 'run', 'created_at', 'enqueued_at', 'started_at', 'completed_at'],
   ...['cancelled_at', 'discarded_at', 'next_attempt_at', 'retry_delay_ms', 'error', 'errors', 'result', 'lease_token'],
   ...['next_retry_at', 'parent_results', 'last_checkpoint', 'workflow_id', 'specversion'],
 ];
-const NOT_EXTRA = new Set(['id', 'type', 'args', 'meta', 'options', ...OPTION_NAMES, ...MANAGED]);
-/** Options that become columns or have a place in the spec; the others are kept as sent: the row forgets that it was `pending`. */
-const COLUMN_OPTIONS = new Set([
-  'queue',
-  'priority',
-  'timeout_ms',
-  'visibility_timeout_ms',
-  'timeout',
-  'visibility_timeout',
-  'retry',
-  'tags',
-]);
+const NOT_EXTRA: ReadonlySet<string> = new Set([...ENVELOPE_NAMES, ...OPTION_NAMES, ...MANAGED_NAMES]);
 
 export function checkEnvelope(request: unknown, now: number): CheckedRequest {
   const envelope = new Fields(request);

@@ -1,20 +1,11 @@
 import type { Fields } from '../check.ts';
 import { formatDuration } from '../duration.ts';
 import { invalidField, WaybillError } from '../errors.ts';
-import { BACKOFF_STRATEGIES, EXHAUSTION_ACTIONS, type RetryOptions } from '../job/retry-policy.ts';
+import { BACKOFF_STRATEGIES, EXHAUSTION_ACTIONS, RETRY_NAMES, type RetryOptions } from '../job/retry-policy.ts';
 
 const MOST_ATTEMPTS = 1_000_000;
 const LONGEST_INTERVAL_MS = 366 * 86_400_000;
 const MOST_PATTERNS = 100;
-
-/**
- * The durations twice: the specification's text has them in ISO 8601, its HTTP binding in milliseconds. `strategy` and
- * `initial_delay_ms` are what one of its suites writes.
- */
-const RETRY_FIELDS = [
-  ...['max_attempts', 'initial_interval', 'initial_interval_ms', 'initial_delay_ms', 'max_interval', 'max_interval_ms'],
-  ...['backoff_coefficient', 'backoff_strategy', 'strategy', 'jitter', 'non_retryable_errors', 'on_exhaustion'],
-] as const;
 
 /**
  * Checks `options.retry` field by field and gives it back as sent, so that a job shows the policy it was given. What came
@@ -24,7 +15,7 @@ export function checkRetry(options: Fields): RetryOptions | undefined {
   try {
     const retry = options.fields('retry');
     if (retry === undefined) return undefined;
-    retry.refuseUnknown(RETRY_FIELDS);
+    retry.refuseUnknown(RETRY_NAMES);
     retry.integer('max_attempts', { min: 0, max: MOST_ATTEMPTS });
     retry.number('backoff_coefficient', { min: 1, max: 1000 });
     const strategy = retry.oneOf('backoff_strategy', BACKOFF_STRATEGIES) ?? retry.oneOf('strategy', BACKOFF_STRATEGIES);

@@ -12,7 +12,38 @@ export type ConflictAction = (typeof CONFLICT_ACTIONS)[number];
 const DIMENSIONS = ['type', 'queue', 'args', 'meta'] as const;
 type Dimension = (typeof DIMENSIONS)[number];
 
-/** Which other job stands in the way of a new one, and what to do about it. */
+/** `options.unique` as a producer writes it: which other job stands in the way of a new one; see docs/uniqueness.md. */
+export interface UniqueOptions {
+  /** @defaultValue ['type'] */
+  keys?: Dimension[];
+  /** Instead of `keys`, as the specification's JSON format and most public clients write it: fields of the arguments. */
+  key?: string[];
+  args_keys?: string[];
+  meta_keys?: string[];
+  /** @defaultValue every state that is not an end */
+  states?: JobState[];
+  /** ISO 8601, like `PT1H`. @defaultValue without end */
+  period?: string;
+  /** The same in milliseconds, as most public clients write it. */
+  period_ms?: number;
+  /** @defaultValue 'reject' */
+  on_conflict?: ConflictAction;
+}
+
+const UNIQUE_FIELDS: Readonly<Record<keyof UniqueOptions, true>> = {
+  keys: true,
+  key: true,
+  args_keys: true,
+  meta_keys: true,
+  states: true,
+  period: true,
+  period_ms: true,
+  on_conflict: true,
+};
+/** Every name of `options.unique`. */
+export const UNIQUE_NAMES: readonly string[] = Object.keys(UNIQUE_FIELDS);
+
+/** The rule, checked. */
 export interface UniqueRule {
   /** Fingerprint of the chosen parts of the job. */
   key: string;
@@ -36,23 +67,11 @@ const LONGEST_PERIOD_MS = 366 * 86_400_000;
 const MAX_PATHS = 20;
 const MAX_PATH = 255;
 
-/** `key` and `period_ms` are what the specification's JSON format and most public clients write. */
-const UNIQUE_FIELDS = [
-  'keys',
-  'key',
-  'args_keys',
-  'meta_keys',
-  'states',
-  'period',
-  'period_ms',
-  'on_conflict',
-] as const;
-
 /** Reads `options.unique`. */
 export function checkUnique(options: Fields, job: Distinct): UniqueRule | null {
   const unique = options.fields('unique');
   if (unique === undefined) return null;
-  unique.refuseUnknown(UNIQUE_FIELDS);
+  unique.refuseUnknown(UNIQUE_NAMES);
   const states = readStates(unique);
   const periodMs = unique.durationOrMs('period', { max: LONGEST_PERIOD_MS }) ?? null;
   if (periodMs === 0) throw invalidField(unique.name('period'), 'must be longer than nothing.');

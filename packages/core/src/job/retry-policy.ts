@@ -15,12 +15,17 @@ export interface RetryOptions {
   initial_interval?: string;
   /** The same in milliseconds, as the specification's HTTP binding writes it. */
   initial_interval_ms?: number;
+  /** The same, as one of its suites writes it. */
+  initial_delay_ms?: number;
   /** At least 1. @defaultValue 2 */
   backoff_coefficient?: number;
   /** @defaultValue 'exponential' */
   backoff_strategy?: BackoffStrategy;
+  /** The same, as one of the specification's suites writes it. */
+  strategy?: BackoffStrategy;
   /** No delay is longer, jitter included. @defaultValue 'PT5M', or `initial_interval` where that is longer */
   max_interval?: string;
+  /** The same in milliseconds. */
   max_interval_ms?: number;
   /** @defaultValue true */
   jitter?: boolean;
@@ -30,7 +35,25 @@ export interface RetryOptions {
   on_exhaustion?: (typeof EXHAUSTION_ACTIONS)[number];
 }
 
-export type RetryPolicy = Required<Omit<RetryOptions, 'initial_interval_ms' | 'max_interval_ms'>>;
+type OtherName = 'initial_interval_ms' | 'initial_delay_ms' | 'max_interval_ms' | 'strategy';
+export type RetryPolicy = Required<Omit<RetryOptions, OtherName>>;
+
+/** Every name that a producer may write, and the field of the policy that it is a name of. */
+export const RETRY_FIELDS: Readonly<Record<keyof RetryOptions, keyof RetryPolicy>> = {
+  max_attempts: 'max_attempts',
+  initial_interval: 'initial_interval',
+  initial_interval_ms: 'initial_interval',
+  initial_delay_ms: 'initial_interval',
+  max_interval: 'max_interval',
+  max_interval_ms: 'max_interval',
+  backoff_coefficient: 'backoff_coefficient',
+  backoff_strategy: 'backoff_strategy',
+  strategy: 'backoff_strategy',
+  jitter: 'jitter',
+  non_retryable_errors: 'non_retryable_errors',
+  on_exhaustion: 'on_exhaustion',
+};
+export const RETRY_NAMES: readonly string[] = Object.keys(RETRY_FIELDS);
 
 export const DEFAULT_RETRY = {
   max_attempts: 3,
@@ -42,9 +65,6 @@ export const DEFAULT_RETRY = {
   non_retryable_errors: [],
   on_exhaustion: 'discard',
 } satisfies RetryPolicy;
-
-/** Every field of a retry policy, as a producer writes it. */
-export const RETRY_NAMES: readonly string[] = Object.keys(DEFAULT_RETRY);
 
 export const resolveRetry = (options: RetryOptions | JsonObject | undefined): RetryPolicy =>
   options === undefined ? DEFAULT_RETRY : ({ ...DEFAULT_RETRY, ...options } as RetryPolicy);

@@ -18,22 +18,59 @@ export const isLimitKey = (key: string): boolean => key.length <= MAX_KEY && KEY
 
 /** Shorthands of the suites: `max_per_second: 1`, and `rate: 1, period: 'second'`. */
 const NAMED_PERIODS_MS = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+type NamedPeriod = keyof typeof NAMED_PERIODS_MS;
 
-const RULE_FIELDS = [
-  'concurrency',
-  'rate',
-  'throttle',
-  ...Object.keys(NAMED_PERIODS_MS).map((name) => `max_per_${name}`),
-];
+/** So many starts per period: an ISO 8601 duration like `PT1M`, or milliseconds. */
+export type RateOptions = { limit: number } & (
+  | { period: string; period_ms?: number }
+  | { period?: string; period_ms: number }
+);
 
-const JOB_FIELDS = ['key', 'on_limit', 'period', ...RULE_FIELDS];
-const RATE_FIELDS = ['limit', 'period', 'period_ms'];
+/** `options.rate_limit` as a producer writes it: how many may run at once or start per period; see docs/limits.md. */
+export interface LimitOptions {
+  /** @defaultValue `queue:` and the name of the job's queue */
+  key?: string;
+  /** Nothing is ever dropped. @defaultValue 'wait' */
+  on_limit?: 'wait';
+  concurrency?: number;
+  /** As a number: so many per `period`. */
+  rate?: RateOptions | number;
+  /** Of a rate that is a number: second, minute, hour, day, or an ISO 8601 duration. @defaultValue 'second' */
+  period?: string;
+  /** A rate spaced out: one start per even share of the period. */
+  throttle?: RateOptions;
+  max_per_second?: number;
+  max_per_minute?: number;
+  max_per_hour?: number;
+  max_per_day?: number;
+}
+
+/** Every name of `options.rate_limit`: what limits by itself, what belongs to a rule, and what only a job says. */
+const LIMIT_FIELDS: Readonly<Record<keyof LimitOptions, 'limits' | 'of a rule' | 'of a job'>> = {
+  key: 'of a job',
+  on_limit: 'of a job',
+  concurrency: 'limits',
+  rate: 'limits',
+  period: 'of a rule',
+  throttle: 'limits',
+  max_per_second: 'limits',
+  max_per_minute: 'limits',
+  max_per_hour: 'limits',
+  max_per_day: 'limits',
+};
+export const LIMIT_NAMES = Object.keys(LIMIT_FIELDS) as readonly (keyof LimitOptions)[];
+const LIMITING = LIMIT_NAMES.filter((name) => LIMIT_FIELDS[name] === 'limits');
+const RULE_NAMES = LIMIT_NAMES.filter((name) => LIMIT_FIELDS[name] !== 'of a job');
+
+const RATE_FIELDS: Readonly<Record<keyof RateOptions, true>> = { limit: true, period: true, period_ms: true };
+/** Every name of a rate or a throttle that is an object. */
+export const RATE_NAMES: readonly string[] = Object.keys(RATE_FIELDS);
 
 /** Reads `options.rate_limit`. Without a key of its own a job shares the limit of its queue's name. */
 export function checkLimit(options: Fields, queue: string): JobLimit | null {
   const limit = options.fields('rate_limit');
   if (limit === undefined) return null;
-  limit.refuseUnknown(JOB_FIELDS);
+  limit.refuseUnknown(LIMIT_NAMES);
   const action = limit.oneOf('on_limit', ['wait', 'reschedule', 'drop']) ?? 'wait';
   if (action !== 'wait') {
     throw new WaybillError('unsupported', `'${limit.name('on_limit')}' can only be wait: nothing is dropped here.`);
@@ -41,7 +78,7 @@ export function checkLimit(options: Fields, queue: string): JobLimit | null {
   const key = limit.string('key', { max: MAX_KEY }) ?? `queue:${queue}`;
   if (!KEY.test(key))
     throw invalidField(limit.name('key'), 'must be letters, digits and . _ : -, beginning with a letter or digit.');
-  const isKeyOnly = limit.has('key') && !RULE_FIELDS.some((field) => limit.has(field));
+  const isKeyOnly = limit.has('key') && !LIMITING.some((field) => limit.has(field));
   return { key, rule: isKeyOnly ? null : readRule(limit) };
 }
 
@@ -50,7 +87,7 @@ const ANSWERED = ['key', 'holders', 'parked'];
 
 /** Reads a limit that stands by itself. */
 export function checkLimitRule(limit: Fields): LimitRule {
-  limit.refuseUnknown(['period', ...RULE_FIELDS, ...ANSWERED]);
+  limit.refuseUnknown([...RULE_NAMES, ...ANSWERED]);
   return readRule(limit);
 }
 
@@ -94,8 +131,7 @@ function perShorthand(limit: Fields): LimitRule['rate'] {
   if (typeof limit.value('rate') !== 'number') return null;
   const count = limit.integer('rate', { min: 1, max: MOST })!;
   const named = limit.string('period') ?? 'second';
-  if (Object.hasOwn(NAMED_PERIODS_MS, named))
-    return { limit: count, periodMs: NAMED_PERIODS_MS[named as keyof typeof NAMED_PERIODS_MS] };
+  if (Object.hasOwn(NAMED_PERIODS_MS, named)) return { limit: count, periodMs: NAMED_PERIODS_MS[named as NamedPeriod] };
   return { limit: count, periodMs: readPeriod(limit) };
 }
 
@@ -103,7 +139,7 @@ function perObject(limit: Fields, name: string): LimitRule['rate'] {
   const value = limit.value(name);
   if (value === undefined || (name === 'rate' && typeof value === 'number')) return null;
   const rate = limit.fields(name)!;
-  rate.refuseUnknown(RATE_FIELDS);
+  rate.refuseUnknown(RATE_NAMES);
   const count = rate.integer('limit', { min: 1, max: MOST });
   if (count === undefined) throw invalidField(rate.name('limit'), 'is required.');
   return { limit: count, periodMs: readPeriod(rate) };

@@ -71,11 +71,13 @@ const filtered =
 
 const filter: Check = (owner, given) => checkNames(`The filter of ${owner.replace('()', '')}`, given, JOB_FILTER);
 
-const envelope: Check = (owner, given) => {
-  if (isObject(given)) checkEnvelopeNames(`The job of ${owner}`, given);
+const envelope: Check = (call, given) => {
+  if (isObject(given)) checkEnvelopeNames({ call, at: 'job' }, given);
 };
-const envelopes: Check = (owner, given) => {
-  if (Array.isArray(given)) for (const [index, one] of given.entries()) envelope(`${owner} jobs[${index}]`, one);
+const envelopes: Check = (call, given) => {
+  if (!Array.isArray(given)) return;
+  for (const [index, one] of given.entries())
+    if (isObject(one)) checkEnvelopeNames({ call, at: `jobs[${index}]` }, one);
 };
 
 const inTenant = only('tenant');

@@ -86,6 +86,25 @@ const CALLS: [name: string, call: Call, why: string][] = [
     ({ jobs }) => jobs.enqueue({ type: 'a.a', args: [], options: { timeoutMs: 5 } }),
     "has no 'timeoutMs'. Did you mean 'timeout_ms'?",
   ],
+  [
+    'jobs.enqueue with maxAttempts',
+    ({ jobs }) => jobs.enqueue({ type: 'a.a', args: [], retry: { maxAttempts: 1 } }),
+    "jobs.enqueue(): the retry policy of job has no 'maxAttempts'. Did you mean 'max_attempts'?",
+  ],
+  [
+    'jobs.enqueueMany with timeoutMs',
+    ({ jobs }) =>
+      jobs.enqueueMany([
+        { type: 'a.a', args: [] },
+        { type: 'a.a', args: [], options: { timeoutMs: 5 } },
+      ]),
+    "jobs.enqueueMany(): jobs[1].options has no 'timeoutMs'. Did you mean 'timeout_ms'?",
+  ],
+  [
+    'jobs.enqueue with arg in place of args',
+    ({ jobs }) => jobs.enqueue(at({ type: 'a.a', arg: [] })),
+    "jobs.enqueue(): job has no 'arg'. Did you mean 'args'?",
+  ],
   ['jobs.get', ({ jobs }) => jobs.get('x', at({ tenat: 'a' })), "jobs.get() has no option 'tenat'"],
   [
     'jobs.list by queue',
@@ -154,6 +173,34 @@ describe.each([
     const waybill = await open();
     const { job } = await waybill.jobs.enqueue({ type: 'a.a', args: [], x_trace: 1, options: { metadata: { a: 1 } } });
     expect((await waybill.jobs.get(job.id)).spec).toMatchObject({ extra: { x_trace: 1 } });
+  });
+
+  it('fields of other programs are kept, also where they are near to a short name', async () => {
+    const waybill = await open();
+    const own = { ids: [1], tag: 'x', arg: 1, metas: 2 };
+    const { job } = await waybill.jobs.enqueue({ type: 'a.a', args: [], ...own, options: { tag: 'y' } });
+    expect((await waybill.jobs.get(job.id)).spec).toMatchObject({ extra: own, options: { tag: 'y' } });
+  });
+
+  it.each([
+    ['among the options', { options: { visibility_timeout: 7, timeout: 5 } }],
+    ['beside the type', { visibility_timeout: 7, timeout: 5 }],
+  ])('timeouts in seconds are taken %s', async (_where, fields) => {
+    const waybill = await open();
+    const { job } = await waybill.jobs.enqueue({ type: 'a.a', args: [], ...fields });
+    expect(await waybill.jobs.get(job.id)).toMatchObject({ visibilityMs: 7_000, timeoutMs: 5_000 });
+  });
+
+  it('what an answer tells of a job may be sent back', async () => {
+    const waybill = await open();
+    const told = {
+      state: 'available',
+      attempt: 0,
+      error: null,
+      created_at: '2030-01-01T00:00:00Z',
+      specversion: '1.0',
+    };
+    expect(await waybill.jobs.enqueue({ type: 'a.a', args: [], ...told })).toMatchObject({ created: true });
   });
 });
 

@@ -46,7 +46,7 @@ const REFUSED = ['id', 'idempotencyKey', 'tenant', 'within', 'unique'] as const;
 /** The envelope of a job, however it was written. A task's own `unique` has no meaning here, and is left out. */
 export async function envelopeOf(job: unknown, root: string, defaults: TaskDefaults | undefined): Promise<unknown> {
   if (!(job instanceof TaskJob)) {
-    if (isObject(job)) checkEnvelopeNames(root, job);
+    if (isObject(job)) checkEnvelopeNames({ at: root }, job);
     return job;
   }
   const { task, input, options } = job;

@@ -59,7 +59,7 @@ export async function plainNodes(nodes: unknown, defaults: TaskDefaults | undefi
 async function plainNode(node: unknown, place: string, defaults: TaskDefaults | undefined): Promise<unknown> {
   if (!isObject(node)) return node;
   if (!('job' in node)) {
-    checkEnvelopeNames(place, node, NODE_NAMES);
+    checkEnvelopeNames({ at: place, beside: NODE_NAMES }, node);
     return node;
   }
   checkNames(place, node, NODE_NAMES);
