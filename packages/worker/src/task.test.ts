@@ -135,6 +135,17 @@ describe('the envelope of a task', () => {
     expect(await retryOf(own, { deadLetterMs: 4 }, defaults)).toMatchObject({ ms: 4 });
   });
 
+  it('D5: a field of the retry policy beats the same field under another name', async () => {
+    const slow = task('a.a', { retry: { initial_interval_ms: 5_000, strategy: 'linear' }, run: () => 1 });
+    const defaults: TaskDefaults = { retry: { initial_interval: 'PT1S', max_interval_ms: 9_000 } };
+    const other: TaskDefaults = { ...defaults, queues: { default: { retry: { backoff_strategy: 'constant' } } } };
+    const kept = { on_exhaustion: 'dead_letter', max_interval_ms: 9_000 };
+    for (const given of [defaults, other]) {
+      const { options } = await requestFor(slow, undefined, {}, { defaults: given });
+      expect(options!.retry).toEqual({ ...kept, initial_interval_ms: 5_000, strategy: 'linear' });
+    }
+  });
+
   it('is refused with the path of what is wrong', async () => {
     const refusal = requestFor(email, { to: 'nobody', copies: 'many', at: 0 });
     await expect(refusal).rejects.toBeInstanceOf(WaybillError);
