@@ -1,95 +1,79 @@
-import { checkNames, type EventFilter, isObject, type JobFilter, type Waybill } from '@waybill/core';
+import {
+  checkNames,
+  type EventFilter,
+  isObject,
+  type JobFilter,
+  type JobRequest,
+  type LimitRule,
+  type Waybill,
+} from '@waybill/core';
 import { checkEnvelopeNames } from './envelope-names.ts';
 
 type DeadLetters = Waybill['deadLetters'];
 type DeadMessages = NonNullable<DeadLetters['messages']>;
 
-/** What an argument of a call may have; `filter` is a part of it. */
-type Names = readonly string[];
-type Check = (owner: string, given: unknown) => void;
+/**
+ * Refuses an argument that has other names than these. The mark is only for the compiler, which takes a check in the table of
+ * calls below if it knows exactly the names of the argument: one more would be refused at run time, one less overlooked.
+ */
+interface Check<Name extends PropertyKey> {
+  (owner: string, given: unknown): void;
+  readonly exactly?: (name: Name) => Name;
+}
 
 const only =
-  (...names: string[]): Check =>
+  <Name extends string>(...names: Name[]): Check<NoInfer<Name>> =>
   (owner, given) =>
     checkNames(owner, given, names);
 
-/** The names of a request, complete by the compiler: a new one that is not here would be refused at run time. */
+/** The names of a filter, complete by the compiler. */
 const namesOf = <T extends object>(names: Readonly<Record<keyof T, true>>): string[] => Object.keys(names);
-type Request<Call extends (...given: never[]) => unknown> = Required<NonNullable<Parameters<Call>[0]>>;
 
 const JOB_FILTER = namesOf<JobFilter>({
   ...{ tenant: true, idPrefix: true, states: true, queues: true, types: true, dead: true, workflowId: true },
   ...{ errorType: true, createdAfter: true, createdBefore: true, finishedAfter: true, finishedBefore: true },
 });
 const EVENT_FILTER = namesOf<EventFilter>({ tenant: true, types: true, queues: true, jobIds: true });
-const CLAIM = namesOf<Request<Waybill['jobs']['claim']>>({
-  ...{
-    tenant: true,
-    queues: true,
-    count: true,
-    workerId: true,
-    leaseMs: true,
-    claimId: true,
-    waitMs: true,
-    signal: true,
-  },
-});
-const HEARTBEAT = namesOf<Request<Waybill['jobs']['heartbeat']>>({
-  ...{ tenant: true, workerId: true, instance: true, jobs: true, leaseMs: true },
-});
-const SETTLE = namesOf<Request<Waybill['jobs']['settle']>>({
-  ...{ tenant: true, id: true, leaseToken: true, workerId: true, outcome: true, within: true },
-});
-const REPORT = namesOf<Request<Waybill['jobs']['report']>>({
-  ...{
-    tenant: true,
-    id: true,
-    leaseToken: true,
-    workerId: true,
-    fraction: true,
-    data: true,
-    checkpoint: true,
-    number: true,
-  },
-});
-const WORKFLOWS = namesOf<Request<Waybill['workflows']['list']>>({
-  ...{ tenant: true, idPrefix: true, states: true, limit: true, cursor: true },
-});
-const JOBS = namesOf<Request<Waybill['jobs']['list']>>({ filter: true, limit: true, cursor: true, overBytes: true });
-const READ = namesOf<Request<Waybill['events']['read']>>({ filter: true, after: true, limit: true });
-const FOLLOW = namesOf<Request<Waybill['events']['follow']>>({
-  ...{ filter: true, after: true, signal: true, onMissed: true, onPlace: true },
-});
 
 const filtered =
-  (filter: Names, names: Names): Check =>
+  <Name extends string>(filter: readonly string[], ...names: Name[]): Check<NoInfer<Name>> =>
   (owner, given) => {
     checkNames(owner, given, names);
     const { filter: asked } = given as { filter?: unknown };
     if (asked !== undefined) checkNames(`The filter of ${owner.replace('()', '')}`, asked, filter);
   };
 
-const filter: Check = (owner, given) => checkNames(`The filter of ${owner.replace('()', '')}`, given, JOB_FILTER);
+const filter: Check<keyof JobFilter> = (owner, given) =>
+  checkNames(`The filter of ${owner.replace('()', '')}`, given, JOB_FILTER);
 
-const envelope: Check = (call, given) => {
+const envelope: Check<keyof JobRequest> = (call, given) => {
   if (isObject(given)) checkEnvelopeNames({ call, at: 'job' }, given);
 };
-const envelopes: Check = (call, given) => {
+const envelopes: Check<keyof (readonly JobRequest[])> = (call, given) => {
   if (!Array.isArray(given)) return;
   for (const [index, one] of given.entries())
     if (isObject(one)) checkEnvelopeNames({ call, at: `jobs[${index}]` }, one);
 };
 
 const inTenant = only('tenant');
-const rule = (owner: string, given: unknown): void => {
-  if (given !== null) checkNames(`The limit of ${owner.replace('()', '')}`, given, ['concurrency', 'rate']);
+const RULE = namesOf<LimitRule>({ concurrency: true, rate: true });
+const rule: Check<keyof LimitRule> = (owner, given) => {
+  if (given !== null) checkNames(`The limit of ${owner.replace('()', '')}`, given, RULE);
 };
-const jobQuery = filtered(JOB_FILTER, JOBS);
 
+type AnyCall = (...given: never[]) => unknown;
+/** Options that may be left out are always checked; what is unknown to the compiler is the engine's to check. */
+type Argument<Given> =
+  | Check<keyof NonNullable<Given>>
+  | (unknown extends Given ? undefined : undefined extends Given ? never : undefined);
 /** What each argument of a call may be; undefined: nothing to check. */
-type Arguments = readonly (Check | undefined)[];
+type Arguments<Given extends readonly unknown[]> = { readonly [At in keyof Given]-?: Argument<Given[At]> };
 /** Every call is here, so that the compiler asks about a new one. */
-type Calls<Group> = { readonly [Call in keyof Group]-?: Arguments };
+type Calls<Group> = {
+  readonly [Call in keyof Group]-?: NonNullable<Group[Call]> extends infer Run extends AnyCall
+    ? Arguments<Parameters<Run>>
+    : never;
+};
 
 const MESSAGES: Calls<DeadMessages> = {
   list: [only('tenant', 'queues', 'limit')],
@@ -103,11 +87,11 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
     enqueue: [envelope, only('tenant', 'idempotencyKey', 'within')],
     enqueueMany: [envelopes, only('tenant', 'within')],
     get: [undefined, only('tenant', 'overBytes')],
-    list: [jobQuery],
-    claim: [only(...CLAIM)],
-    heartbeat: [only(...HEARTBEAT)],
-    settle: [only(...SETTLE)],
-    report: [only(...REPORT)],
+    list: [filtered(JOB_FILTER, 'filter', 'limit', 'cursor', 'overBytes')],
+    claim: [only('tenant', 'queues', 'count', 'workerId', 'leaseMs', 'claimId', 'waitMs', 'signal')],
+    heartbeat: [only('tenant', 'workerId', 'instance', 'jobs', 'leaseMs')],
+    settle: [only('tenant', 'id', 'leaseToken', 'workerId', 'outcome', 'within')],
+    report: [only('tenant', 'id', 'leaseToken', 'workerId', 'fraction', 'data', 'checkpoint', 'number')],
     progress: [undefined, inTenant],
     cancel: [undefined, only('tenant', 'by', 'reason')],
     activate: [undefined, inTenant],
@@ -115,7 +99,7 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
     urls: [undefined, only('overBytes')],
   },
   deadLetters: {
-    list: [jobQuery],
+    list: [filtered(JOB_FILTER, 'filter', 'limit', 'cursor')],
     get: [undefined, inTenant],
     replay: [undefined, inTenant],
     discard: [undefined, inTenant],
@@ -142,7 +126,7 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
   workflows: {
     create: [undefined, only('tenant', 'within')],
     get: [undefined, inTenant],
-    list: [only(...WORKFLOWS)],
+    list: [only('tenant', 'idPrefix', 'states', 'limit', 'cursor')],
     nodes: [undefined, only('tenant', 'limit', 'cursor')],
     addNodes: [undefined, undefined, inTenant],
     cancel: [undefined, inTenant],
@@ -151,8 +135,8 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
   workers: { list: [inTenant], direct: [undefined, undefined, inTenant] },
   events: {
     end: [],
-    read: [filtered(EVENT_FILTER, READ)],
-    follow: [filtered(EVENT_FILTER, FOLLOW)],
+    read: [filtered(EVENT_FILTER, 'filter', 'after', 'limit')],
+    follow: [filtered(EVENT_FILTER, 'filter', 'after', 'signal', 'onMissed', 'onPlace')],
   },
   records: {
     get: [undefined, undefined, inTenant],
@@ -163,8 +147,10 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
 };
 
 type Call = (...given: unknown[]) => unknown;
+/** The checks of one call, when it is no longer said which. */
+type Checks = readonly (((owner: string, given: unknown) => void) | undefined)[];
 
-function wrapped<Group extends object>(group: Group, name: string, wanted: Record<string, Arguments>): Group {
+function wrapped<Group extends object>(group: Group, name: string, wanted: Record<string, Checks>): Group {
   const calls = group as unknown as Record<string, Call | undefined>;
   const checked: Record<string, unknown> = { ...calls };
   for (const [callName, checks] of Object.entries(wanted)) {
@@ -189,7 +175,7 @@ function wrapped<Group extends object>(group: Group, name: string, wanted: Recor
  * them. For people's own calls; the worker and `enqueue` write theirs themselves, and go without.
  */
 export function checkedCalls<Group extends keyof Groups>(port: Waybill, group: Group): NonNullable<Waybill[Group]> {
-  return wrapped(port[group]!, group, CALLS[group] as Record<string, Arguments>);
+  return wrapped(port[group]!, group, CALLS[group] as Record<string, Checks>);
 }
 
 export function checkedDeadLetters({ deadLetters }: Waybill): DeadLetters {
