@@ -75,7 +75,7 @@ export {
   nextLook,
   UNUSED,
 } from './limits/limit.ts';
-export { checkLimitRule, LIMIT_NAMES, RATE_NAMES } from './limits/limit-options.ts';
+export { checkLimitRule, LIMIT_NAMES, RATE_NAMES, ruleInSpec } from './limits/limit-options.ts';
 export { startsIn, type Window, withStarts } from './limits/window.ts';
 export { isDay, parseMoment } from './moment.ts';
 export { checkNodeVersion } from './node-version.ts';
@@ -121,6 +121,7 @@ export {
   taken,
 } from './store/locks.ts';
 export type * from './store/prune.ts';
+export { PruneSlice, USE_NOTED_EVERY_MS } from './store/prune-slice.ts';
 export type * from './store/query.ts';
 export {
   isForgotten,

@@ -30,6 +30,11 @@ export interface RetentionOptions {
   deadMs?: number;
   /** Events. @defaultValue 7 days */
   eventsMs?: number;
+  /**
+   * Workers that were not seen, and limits and queues that were not used. A limit or a queue that somebody has set up stays.
+   * Never less than the longest of the three above. @defaultValue 30 days
+   */
+  unusedMs?: number;
   /** How often to look for what is too old. @defaultValue 60_000 */
   everyMs?: number;
 }
@@ -42,6 +47,7 @@ const RETENTION_DEFAULTS = {
   finishedMs: 7 * DAY_MS,
   deadMs: 90 * DAY_MS,
   eventsMs: 7 * DAY_MS,
+  unusedMs: 30 * DAY_MS,
   everyMs: 60_000,
 } satisfies Required<RetentionOptions>;
 
@@ -67,6 +73,9 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
   checkPositive('sweepEveryMs', resolved.sweepEveryMs);
   if (resolved.blobs?.threshold !== undefined) checkThreshold(resolved.blobs.threshold);
   for (const [name, value] of Object.entries(retention)) checkPositive(`retention.${name}`, value);
+  const { finishedMs, deadMs, eventsMs, unusedMs } = retention;
+  // A queue is listed as long as jobs of it are kept, and no number of an event is given out twice.
+  retention.unusedMs = Math.max(finishedMs, deadMs, eventsMs, unusedMs);
   return resolved;
 }
 

@@ -42,6 +42,8 @@ export interface DynamoRetention {
   deadMs?: number;
   /** @defaultValue 7 days */
   eventsMs?: number;
+  /** Workers, and limits and queues that nobody has set up, since their last use. @defaultValue 30 days */
+  unusedMs?: number;
 }
 
 /** One partition takes 1,000 writes a second. Order holds within a shard, so take as few as will do; never fewer again. */
@@ -54,7 +56,12 @@ export interface DynamoShards {
 }
 
 const DAY_MS = 86_400_000;
-const RETENTION: Retention = { finishedMs: 7 * DAY_MS, deadMs: 90 * DAY_MS, eventsMs: 7 * DAY_MS };
+const RETENTION: Retention = {
+  finishedMs: 7 * DAY_MS,
+  deadMs: 90 * DAY_MS,
+  eventsMs: 7 * DAY_MS,
+  unusedMs: 30 * DAY_MS,
+};
 const MOST_SHARDS = 256;
 
 export interface Settings {
@@ -96,10 +103,10 @@ export function settingsOf(options: DynamoOptions): Settings {
   };
 }
 
-/** Only these three: an engine's options say more, which is no store's business. */
+/** Only these: an engine's options say more, which is no store's business. */
 export function mergeRetention(known: Retention, told: Partial<Retention>): Retention {
   const { finishedMs = known.finishedMs, deadMs = known.deadMs, eventsMs = known.eventsMs } = told;
-  const retention = { finishedMs, deadMs, eventsMs };
+  const retention = { finishedMs, deadMs, eventsMs, unusedMs: told.unusedMs ?? known.unusedMs };
   for (const [name, value] of Object.entries(retention)) {
     if (!(value > 0)) throw invalidField(`retention.${name}`, 'must be a number above 0');
   }

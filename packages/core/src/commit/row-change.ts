@@ -1,5 +1,6 @@
 import { WaybillError } from '../errors.ts';
 import { isFinished, type Job } from '../job/job.ts';
+import { ruleInSpec } from '../limits/limit-options.ts';
 import type { Change, Expectation } from '../store/apply.ts';
 
 /** The row must be as it was read. */
@@ -15,7 +16,9 @@ export type Written = Pick<Change, 'job' | 'events'>;
 
 export function changeOf(before: Job, expect: Expectation, { job, events }: Written): Change {
   const slot = slotMove(before, job);
-  return slot === undefined ? { expect, job, events } : { expect, job, events, slot };
+  if (slot === undefined) return { expect, job, events };
+  const limit = slot === 'request' ? ruleInSpec(job.spec) : null;
+  return limit === null ? { expect, job, events, slot } : { expect, job, events, slot, limit };
 }
 
 /** What a change means for the limit that the job obeys. */

@@ -1,5 +1,6 @@
 import { Fields } from '../check.ts';
 import { invalidField, WaybillError } from '../errors.ts';
+import type { JobSpec } from '../job/job.ts';
 import type { LimitRule } from './limit.ts';
 
 export interface JobLimit {
@@ -80,6 +81,19 @@ export function checkLimit(options: Fields, queue: string): JobLimit | null {
     throw invalidField(limit.name('key'), 'must be letters, digits and . _ : -, beginning with a letter or digit.');
   const isKeyOnly = limit.has('key') && !LIMITING.some((field) => limit.has(field));
   return { key, rule: isKeyOnly ? null : readRule(limit) };
+}
+
+/**
+ * The rule that a job brought with it; null where it only named a key. A limit that nobody used for long is removed, and
+ * a job of it that is run again brings its rule back. What cannot be read is no rule: the job must run all the same.
+ */
+export function ruleInSpec({ options }: Pick<JobSpec, 'options'>): LimitRule | null {
+  if (options?.['rate_limit'] === undefined) return null;
+  try {
+    return checkLimit(new Fields(options, 'options'), '')?.rule ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** What a limit tells of itself; it may be sent back as it was answered. */

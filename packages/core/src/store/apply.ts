@@ -1,5 +1,6 @@
 import type { LogEvent } from '../events/job-event.ts';
 import type { Job } from '../job/job.ts';
+import type { LimitRule } from '../limits/limit.ts';
 
 /**
  * What the row must still be for a change to go in.
@@ -27,6 +28,8 @@ export interface Change {
    * slot that it held before counts as given back first.
    */
   slot?: 'release' | 'request';
+  /** With `request`, the rule that the job came with: it holds only where the limit was removed, because nobody used it. */
+  limit?: LimitRule;
   /** The job comes back to life: only if its unique key still belongs to it, else it answers `lost`. */
   ownsKey?: boolean;
 }

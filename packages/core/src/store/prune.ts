@@ -5,6 +5,8 @@ export interface Retention {
   /** Dead letters. */
   deadMs: number;
   eventsMs: number;
+  /** Workers, limits and queues that are no longer used, and the counters of events that go with them. */
+  unusedMs: number;
 }
 
 /**
@@ -20,6 +22,12 @@ export interface PruneRequest {
   /** Events written before this. */
   eventsBefore: number;
   /**
+   * Workers that were last seen before this, limits that came with jobs and queues without a setting that were last used
+   * before this and that no job needs, and counters of events whose last event is older than this and than `eventsBefore`.
+   * Absent: all of them stay.
+   */
+  unusedBefore?: number;
+  /**
    * Rows removed by one call at most, so that a backlog never makes one long transaction. What a store can drop as a
    * whole does not count.
    */
@@ -31,4 +39,12 @@ export interface PruneAnswer {
   events: number;
   /** More is left to remove. */
   more: boolean;
+  /** What could not be removed, and why; the other parts were pruned all the same. Absent where nothing failed. */
+  failed?: readonly PruneFailure[];
+}
+
+export interface PruneFailure {
+  /** What was to be removed, in the plural: `workers`, for example. */
+  part: string;
+  reason: string;
 }

@@ -3,6 +3,7 @@ import type { Job } from '../job/job.ts';
 import type { Outcome } from '../job/outcome.ts';
 import { rankFor } from '../job/rank.ts';
 import { type Command, transition } from '../job/transition.ts';
+import { ruleInSpec } from '../limits/limit-options.ts';
 import type { Change, Expectation } from '../store/apply.ts';
 
 /** The change that settles the run of a claimed row, fenced by its lease. */
@@ -28,7 +29,8 @@ function changeTo(before: Job, { job, events }: Transition, expect: Expectation)
   // first one that is free: if it kept it, it could start again at once.
   if (job.state === 'available' && (before.state !== 'available' || !job.holdsSlot)) {
     const asking = { ...job, holdsSlot: false };
-    return { expect, job: { ...asking, rank: rankFor(asking) }, events, slot: 'request' };
+    const limit = ruleInSpec(job.spec);
+    return { expect, job: { ...asking, rank: rankFor(asking) }, events, slot: 'request', ...(limit && { limit }) };
   }
   return before.holdsSlot && !job.holdsSlot ? { expect, job, events, slot: 'release' } : { expect, job, events };
 }

@@ -18,6 +18,7 @@ import { testLimits } from './store/limits.ts';
 import { testList } from './store/list.ts';
 import { testLocks } from './store/locks.ts';
 import { testPrune } from './store/prune.ts';
+import { testPruneUnused } from './store/prune-unused.ts';
 import { testQueueLimits } from './store/queue-limits.ts';
 import { testQueues } from './store/queues.ts';
 import { testRates } from './store/rates.ts';
@@ -44,6 +45,7 @@ const PARTS = [
   testExtend,
   testDue,
   testPrune,
+  testPruneUnused,
   testEvents,
   testEventsUntil,
   testReports,

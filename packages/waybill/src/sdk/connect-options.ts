@@ -59,6 +59,7 @@ const ENGINE: Readonly<Record<keyof EngineSettings, true>> = {
 };
 
 const RETENTION: Readonly<Record<keyof NonNullable<EngineSettings['retention']>, true>> = {
+  unusedMs: true,
   finishedMs: true,
   deadMs: true,
   eventsMs: true,

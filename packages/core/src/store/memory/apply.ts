@@ -5,7 +5,7 @@ import { speaksFor } from '../../job/progress.ts';
 import { transition } from '../../job/transition.ts';
 import type { ApplyAnswer, Change } from '../apply.ts';
 import type { ExtendAnswer, ExtendRequest } from '../extend.ts';
-import { admit } from './slots.ts';
+import { admit, useLimit } from './slots.ts';
 import { keyOf, type MemoryState } from './state.ts';
 
 export const apply = (state: MemoryState, changes: readonly Change[]): ApplyAnswer[] =>
@@ -18,6 +18,7 @@ export function applyOne(state: MemoryState, change: Change): ApplyAnswer {
 
   const { tenant, id, createdAt, spec, limitKey } = state.get(change.job.tenant, change.job.id)!;
   state.write({ ...change.job, tenant, id, createdAt, spec }, change.events);
+  useLimit(state, { ...change.job, tenant, limitKey }, change.limit);
   // Giving a slot back and asking for one are the same here: whoever is first in line gets what is free now.
   const admitted = change.slot && limitKey !== null ? admit(state, tenant, limitKey, state.clock.now()) : [];
   return { status: 'applied', repeated: false, admitted };

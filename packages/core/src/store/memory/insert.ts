@@ -9,7 +9,7 @@ import {
   type UniqueClaim,
 } from '../insert.ts';
 import { applyOne, judge } from './apply.ts';
-import { admit, setRule } from './slots.ts';
+import { admit, setRule, useLimit } from './slots.ts';
 import { keyOf, type MemoryState } from './state.ts';
 
 export const insert = (state: MemoryState, groups: readonly InsertGroup[]): InsertAnswer[] =>
@@ -52,6 +52,7 @@ const isSame = (a: Edge & { tenant: string }, b: Edge & { tenant: string }): boo
 function place(state: MemoryState, { job, events, limit, unique }: NewJob): Job[] {
   const replaced = unique?.replace && applyOne(state, unique.replace);
   if (unique) state.owners.set(keyOf(job.tenant, unique.key), job.id);
+  useLimit(state, job);
   if (limit && job.limitKey !== null) setRule(state, job.tenant, job.limitKey, limit);
   state.write(job, events);
   return replaced?.status === 'applied' ? replaced.admitted : [];

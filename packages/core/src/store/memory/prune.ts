@@ -1,6 +1,7 @@
 import type { Job } from '../../job/job.ts';
 import { isFinished } from '../../job/job.ts';
 import type { PruneAnswer, PruneRequest } from '../prune.ts';
+import { pruneUnused } from './prune-unused.ts';
 import { pruneRecords } from './records.ts';
 import { keyOf, type MemoryState } from './state.ts';
 
@@ -20,7 +21,9 @@ export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
   state.log = state.log.filter((entry) => !events.has(entry));
   for (const { position } of events) state.prunedPosition = Math.max(state.prunedPosition, position);
 
-  const more = records.more || oldJobs.length + oldEvents.length > jobs.length + events.size;
+  const left = request.limit - jobs.length - records.removed - events.size;
+  const unused = pruneUnused(state, request, left);
+  const more = records.more || unused.more || oldJobs.length + oldEvents.length > jobs.length + events.size;
   return { jobs: jobs.length, events: events.size, more };
 }
 

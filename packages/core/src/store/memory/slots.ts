@@ -37,6 +37,15 @@ export function countStart(state: MemoryState, { tenant, limitKey }: Job, now: n
   if (limit.rule !== null) limit.window = claimed(limit.rule, useOf(state, limit), 1, now).window;
 }
 
+/** A job of the limit has come or changed. Should the limit have been removed, the job brings its rule back. */
+export function useLimit(state: MemoryState, { tenant, limitKey }: Job, rule: LimitRule | null = null): void {
+  if (limitKey === null) return;
+  const isKnown = state.limits.has(keyOf(tenant, limitKey));
+  const limit = state.limit(tenant, limitKey);
+  if (!isKnown) limit.rule = rule;
+  limit.usedAt = state.clock.now();
+}
+
 export function setRule(state: MemoryState, tenant: string, key: string, rule: LimitRule): void {
   const limit = state.limit(tenant, key);
   limit.window = windowUnder(rule, limit.rule, limit.window);
@@ -49,6 +58,7 @@ export const windowUnder = (rule: LimitRule | null, before: LimitRule | null, wi
 
 export function setLimit(state: MemoryState, tenant: string, key: string, rule: LimitRule, now: number) {
   setRule(state, tenant, key, rule);
+  state.limit(tenant, key).isSetting = true;
   return { admitted: admit(state, tenant, key, now) };
 }
 

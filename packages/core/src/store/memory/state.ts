@@ -23,6 +23,9 @@ export interface LimitState {
   key: string;
   rule: LimitRule | null;
   window: Window;
+  /** Whether the rule was set by itself, and did not come with a job: such a limit is never removed. */
+  isSetting: boolean;
+  usedAt: number;
 }
 
 export interface QueueState {
@@ -30,6 +33,7 @@ export interface QueueState {
   window: Window;
   /** Every end that ever came, also of jobs that were replayed or pruned since. */
   ended: { completed: number; cancelled: number; discarded: number };
+  usedAt: number;
 }
 
 /** Without a value the record was removed. */
@@ -59,7 +63,7 @@ export class MemoryState {
   readonly records = new Map<string, RecordState>();
   readonly locks = new Map<string, LockRow>();
   /** How many events there were of what is not a job. */
-  readonly counts = new Map<string, number>();
+  readonly counts = new Map<string, { count: number; toldAt: number }>();
   readonly listeners = new Set<WakeListener>();
   lastPosition = 0;
   /** The newest position that was ever pruned. */
@@ -88,12 +92,15 @@ export class MemoryState {
       info: { tenant, name, paused: false, keep: 'all', limit: null },
       window: [],
       ended: { completed: 0, cancelled: 0, discarded: 0 },
+      usedAt: this.clock.now(),
     });
     return orMake(this.queues, keyOf(tenant, name), fresh);
   }
 
   limit(tenant: string, key: string): LimitState {
-    return orMake(this.limits, keyOf(tenant, key), () => ({ tenant, key, rule: null, window: [] }));
+    const usedAt = this.clock.now();
+    const fresh = (): LimitState => ({ tenant, key, rule: null, window: [], isSetting: false, usedAt });
+    return orMake(this.limits, keyOf(tenant, key), fresh);
   }
 
   /** The one way in which a row changes: with its events, and noting what became claimable. */
@@ -105,7 +112,10 @@ export class MemoryState {
     this.tell(forgets ? events.filter(({ type }) => !isForgotten(type)) : events);
     const isKept = job.workflowId !== null || job.advancePending;
     if (forgets && job.state === 'completed' && !isKept) this.forget(job.tenant, job.id);
-    if (isFinished(job.state) && before?.state !== job.state) queue.ended[job.state as keyof QueueState['ended']] += 1;
+    if (isFinished(job.state) && before?.state !== job.state) {
+      queue.ended[job.state as keyof QueueState['ended']] += 1;
+      queue.usedAt = this.clock.now();
+    }
     const becameClaimable = job.rank !== null && (before?.rank ?? null) === null;
     // Whoever leaves a limited queue makes room for another one.
     const madeRoom = queue.info.limit !== null && before?.state === 'active' && job.state !== 'active';
@@ -120,8 +130,8 @@ export class MemoryState {
   /** Tells of something that is not a job. */
   tellOf(told: Told): void {
     const key = JSON.stringify(countedAs(told));
-    const counted = this.counts.get(key) ?? 0;
-    this.counts.set(key, counted + 1);
+    const counted = this.counts.get(key)?.count ?? 0;
+    this.counts.set(key, { count: counted + 1, toldAt: told.at });
     this.tell([numbered(told, counted)]);
   }
 
