@@ -34,7 +34,10 @@ export function applyOne(session: Session, change: ChangeMessage, at: number, no
   const before = rowBefore(session, change);
   if (write(session, change) === 0) return refusal(session, change);
   session.log(change.events, at);
-  if (rankOf(cells) !== null) session.wake(queueOf(cells));
+  if (rankOf(cells) !== null) {
+    session.noteQueue(tenant, queueOf(cells), now);
+    session.wake(queueOf(cells));
+  }
   if (before === undefined) return 'applied';
   countInQueue(session, tenant, queueOf(cells), stateOf(cells), before);
   if (stateOf(cells) === 'completed' && session.forgets(tenant, queueOf(cells))) forget(session, tenant, id);
@@ -107,7 +110,7 @@ function moveSlot(session: Session, change: ChangeMessage, key: string, before: 
   const holds = holdsSlot(cells);
   const holders = holds - held;
   const unclaimed = isUnclaimed(stateOf(cells), holds) - isUnclaimed(wasIn, held);
-  if (slot !== null) return admit(session, tenant, key, now, { holders, unclaimed });
+  if (slot !== null) return admit(session, tenant, key, now, { holders, unclaimed }, change.limit ?? null);
   // One that was parked and is no more may have been the last to wait for the rate.
   if (holders !== 0 || unclaimed !== 0 || wasIn === 'available') {
     count(session, tenant, key, now, { holders, unclaimed });

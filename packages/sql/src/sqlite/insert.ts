@@ -47,7 +47,7 @@ function store(session: Session, group: GroupMessage, at: number, now: number): 
   const admitted = new Map<string, Row>();
   const limits = new Map<string, Shift>();
   for (const [index, row] of rows.entries()) {
-    const refusal = makeRoom(session, group, index, at, now, admitted) ?? storeRow(session, group, index);
+    const refusal = makeRoom(session, group, index, at, now, admitted) ?? storeRow(session, group, index, now);
     if (refusal) return refusal;
     const key = row[AT.limitKey];
     if (key !== null) limits.set(key, withHolder(limits.get(key), row));
@@ -105,14 +105,14 @@ function allTaken(
   return { status: 'taken', keys };
 }
 
-function storeRow(session: Session, { rows, rules }: GroupMessage, index: number): InsertReply | null {
+function storeRow(session: Session, { rows, rules }: GroupMessage, index: number, now: number): InsertReply | null {
   const row = rows[index]!;
   if (session.sql['insert-job'].run(...row).changes === 0) {
     const refusal = existing(session, rows, index) ?? repeated(session, row, index);
     if (refusal === null) throw new Error(`Job ${row[AT.id]} was refused without a conflict.`);
     return refusal;
   }
-  session.noteQueue(row[AT.tenant], row[AT.queue]);
+  session.noteQueue(row[AT.tenant], row[AT.queue], now);
   if (row[AT.rank] !== null) session.wake(row[AT.queue]);
   const key = row[AT.limitKey];
   if (key !== null) noteLimit(session, row[AT.tenant], key, rules?.[index] ?? null);

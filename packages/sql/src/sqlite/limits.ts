@@ -7,6 +7,7 @@ import {
   type LimitUse,
   nextLook,
   rankFor,
+  USE_NOTED_EVERY_MS,
 } from '@waybill/core';
 import { isSamePeriod, isSameRule, NO_RULE, ruleCells, ruleOf, windowCell, windowOf } from '../limit-rows.ts';
 import { jobRows } from './job-rows.ts';
@@ -17,6 +18,7 @@ import type { Session } from './session.ts';
 interface Limit {
   rule: LimitRule | null;
   use: LimitUse;
+  usedAt: number | null;
 }
 
 /** What a write to one row means for the counts of its limit. */
@@ -32,48 +34,58 @@ const MOST_PARKED_COUNTED = 10_000;
 
 export const isUnclaimed = (state: string, holdsSlot: number): number => (state === 'active' ? 0 : holdsSlot);
 
-type LimitCells = [number | null, number | null, number | null, number, number, string | null];
+type LimitCells = [number | null, number | null, number | null, number, number, string | null, number | null];
 
 function read({ sql }: Session, tenant: string, key: string): Limit | null {
   const found = sql['limit-get'].get<LimitCells>(tenant, key);
   if (found === undefined) return null;
-  const [concurrency, rateLimit, ratePeriodMs, holders, unclaimed, starts] = found;
+  const [concurrency, rateLimit, ratePeriodMs, holders, unclaimed, starts, usedAt] = found;
   const use = { holders, unclaimed, window: windowOf(starts) };
-  return { rule: ruleOf(concurrency, rateLimit, ratePeriodMs), use };
+  return { rule: ruleOf(concurrency, rateLimit, ratePeriodMs), use, usedAt };
 }
 
-function mustRead(session: Session, tenant: string, key: string): Limit {
-  const limit = read(session, tenant, key);
-  if (limit === null) throw new Error(`The limit ${key} was never noted.`);
-  return limit;
+/** A limit that was removed because nobody used it has no use yet; `rule` is what the job that needs it again came with. */
+function readOrMake(session: Session, tenant: string, key: string, rule: LimitRule | null = null): Limit {
+  const found = read(session, tenant, key);
+  if (found !== null) return found;
+  noteLimit(session, tenant, key, rule);
+  return read(session, tenant, key)!;
 }
 
 /** Only a rate lets somebody in by itself; whoever settles lets in the others. */
-function write({ sql }: Session, tenant: string, key: string, { rule, use }: Limit, now: number): void {
+function write({ sql }: Session, tenant: string, key: string, { rule, use, usedAt }: Limit, now: number): void {
   const freeAt = rule === null ? null : nextLook(rule, use, now);
   const isAwaited = freeAt !== null && sql['parked-any'].get<[number]>(tenant, key)![0] === 1;
   const { holders, unclaimed, window } = use;
   sql['limit-use'].run(tenant, key, holders, unclaimed, windowCell(window), isAwaited ? freeAt : null);
+  if (usedAt === null || Math.abs(now - usedAt) >= USE_NOTED_EVERY_MS) sql['limit-used'].run(tenant, key, now);
 }
 
 /**
  * Counts what a write has changed and gives every slot that is free now to the parked jobs that stand first in line;
  * answers their rows.
  */
-export function admit(session: Session, tenant: string, key: string, now: number, shift = NO_SHIFT): Row[] {
-  const { rule, use } = mustRead(session, tenant, key);
-  const counted = shifted(use, shift);
-  const free = freeSlots(rule ?? NO_RULE, counted, now);
+export function admit(
+  session: Session,
+  tenant: string,
+  key: string,
+  now: number,
+  shift = NO_SHIFT,
+  rule: LimitRule | null = null,
+): Row[] {
+  const limit = readOrMake(session, tenant, key, rule);
+  const counted = shifted(limit.use, shift);
+  const free = freeSlots(limit.rule ?? NO_RULE, counted, now);
   const rows = free === 0 ? [] : jobRows(session.sql['parked-next'], tenant, key, Number.isFinite(free) ? free : -1);
   for (const row of rows) giveSlot(session, row);
-  write(session, tenant, key, { rule, use: admitted(counted, rows.length) }, now);
+  write(session, tenant, key, { ...limit, use: admitted(counted, rows.length) }, now);
   return rows;
 }
 
 /** Counts what a write has changed where it makes nobody's slot free. */
 export function count(session: Session, tenant: string, key: string, now: number, shift: Shift): void {
-  const { rule, use } = mustRead(session, tenant, key);
-  write(session, tenant, key, { rule, use: shifted(use, shift) }, now);
+  const limit = readOrMake(session, tenant, key);
+  write(session, tenant, key, { ...limit, use: shifted(limit.use, shift) }, now);
 }
 
 const shifted = (use: LimitUse, { holders, unclaimed }: Shift): LimitUse => ({
@@ -91,8 +103,8 @@ function giveSlot(session: Session, row: Row): void {
 
 /** Holders were claimed: from now on they count as starts. */
 export function countStarts(session: Session, tenant: string, key: string, count: number, now: number): void {
-  const { rule, use } = mustRead(session, tenant, key);
-  write(session, tenant, key, { rule, use: claimed(rule ?? NO_RULE, use, count, now) }, now);
+  const limit = readOrMake(session, tenant, key);
+  write(session, tenant, key, { ...limit, use: claimed(limit.rule ?? NO_RULE, limit.use, count, now) }, now);
 }
 
 /** Makes a key known, and sets the rule that a job brings with it. */
@@ -110,6 +122,7 @@ function setRule(session: Session, tenant: string, key: string, rule: LimitRule)
 
 export function setLimit(session: Session, { tenant, key, rule, now }: Input<'setLimit'>): Row[] {
   setRule(session, tenant, key, rule);
+  session.sql['limit-set'].run(tenant, key);
   return admit(session, tenant, key, now);
 }
 

@@ -59,7 +59,7 @@ export function applyMessage(change: Change): ChangeMessage | EndMessage {
   return [...fence, encodeEvent(events[0]!), job.state, ...endCells(job)];
 }
 
-export function changeMessage({ expect, job, events, slot, ownsKey }: Change): ChangeMessage {
+export function changeMessage({ expect, job, events, slot, limit, ownsKey }: Change): ChangeMessage {
   const message: ChangeMessage = {
     tenant: job.tenant,
     id: job.id,
@@ -69,6 +69,7 @@ export function changeMessage({ expect, job, events, slot, ownsKey }: Change): C
     cells: mutableCells(job),
     events: events.map(encodeEvent),
     slot: slot ?? null,
+    ...(limit && { limit }),
     limitKey: job.limitKey,
   };
   // A job without a key has none to lose.

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { aJob } from '@waybill/core/testing';
+import { aJob, TestClock } from '@waybill/core/testing';
 import { describe, expect, it } from 'vitest';
 import { migrations } from './migrate.ts';
 import { openDatabase } from './open.ts';
@@ -107,6 +107,24 @@ describe('migrations', () => {
     expect(await store.count({ tenant: '', workflowId: 'flow' }, { atMost: 10 })).toBe(2);
     const adding = { jobs: [aJob({ workflowId: 'flow', node: 'a' })], workflow: { join: 'flow' } };
     expect(await store.insert([adding])).toEqual([{ status: 'named', index: 0 }]);
+  });
+
+  it('B15: keep a rule from before it was noted where rules come from, as somebody may have set it', async () => {
+    const path = olderFile(5);
+    const db = new DatabaseSync(path);
+    db.exec("insert into limits (tenant, key, concurrency) values ('', 'with-rule', 1), ('', 'without', null)");
+    db.close();
+    const clock = new TestClock();
+    const store = await openStore({ path, clock });
+    const prune = () => {
+      const unusedBefore = clock.now() - 1_000;
+      return store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: 0, unusedBefore, limit: 10 });
+    };
+    await prune();
+    await clock.advance(86_400_000);
+    await prune();
+    expect(await store.limits.get('', 'with-rule')).toMatchObject({ rule: { concurrency: 1 } });
+    expect(await store.limits.get('', 'without')).toBeNull();
   });
 
   it('run once when several processes open a new file at the same time', async () => {

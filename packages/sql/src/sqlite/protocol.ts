@@ -84,6 +84,8 @@ export interface ChangeMessage {
   events: string[];
   slot: 'release' | 'request' | null;
   limitKey: string | null;
+  /** For a limit that was removed. */
+  limit?: LimitRule;
   /** The unique key that must still belong to the job. */
   ownedKey?: string;
 }

@@ -1,18 +1,50 @@
-import type { PruneAnswer } from '@waybill/core';
+import { type PruneAnswer, PruneSlice, USE_NOTED_EVERY_MS } from '@waybill/core';
 import { EDGE_KINDS } from '../edge-kinds.ts';
+import { isOfTheFile } from './failures.ts';
 import type { Input } from './protocol.ts';
 import { expiredBefore, pruneRecords } from './records.ts';
 import type { Session } from './session.ts';
 
 export function prune(session: Session, request: Input<'prune'>): PruneAnswer {
   const { finishedBefore, deadBefore, eventsBefore, limit, now } = request;
-  const finished = pruneJobs(session, 0, finishedBefore, limit);
-  const jobs = finished + pruneJobs(session, 1, deadBefore, limit - finished);
-  const workflows = pruneWorkflows(session, finishedBefore, limit - jobs);
-  const records = pruneRecords(session, limit - jobs - workflows, now);
-  const events = pruneEvents(session, eventsBefore, limit - jobs - workflows - records);
+  const slice = new PruneSlice(limit, (error) => !session.isOpen || isOfTheFile(error));
+  const take = (part: string, remove: (limit: number) => number): number =>
+    slice.take(part, (left) => session.attempt(() => remove(left)));
+  const finished = take('jobs', (left) => pruneJobs(session, 0, finishedBefore, left));
+  const dead = take('dead letters', (left) => pruneJobs(session, 1, deadBefore, left));
+  take('workflows', (left) => pruneWorkflows(session, finishedBefore, left));
+  take('records', (left) => pruneRecords(session, left, now));
+  const events = take('events', (left) => pruneEvents(session, eventsBefore, left));
+  for (const [part, remove] of Object.entries(unusedParts(session, request))) take(part, remove);
   const left = session.sql['prune-left'].get<[number]>(finishedBefore, deadBefore, eventsBefore, expiredBefore(now))!;
-  return { jobs, events, more: left[0] === 1 };
+  const isCutShort = request.unusedBefore !== undefined && slice.isFull;
+  return { jobs: finished + dead, events, more: left[0] === 1 || isCutShort, ...slice.failed };
+}
+
+type Remove = (limit: number) => number;
+
+/** What nobody has used for long. */
+function unusedParts(session: Session, { unusedBefore, eventsBefore, now }: Input<'prune'>): Record<string, Remove> {
+  if (unusedBefore === undefined) return {};
+  const { sql } = session;
+  const toldBefore = Math.min(unusedBefore, eventsBefore);
+  return {
+    workers: (limit) => Number(sql['prune-workers'].run(unusedBefore, limit).changes),
+    limits: (limit) => {
+      sql['note-unused-limits'].run(now, limit);
+      return Number(sql['prune-limits'].run(unusedBefore - USE_NOTED_EVERY_MS, limit).changes);
+    },
+    queues: (limit) => {
+      sql['note-unused-queues'].run(now, limit);
+      const removed = sql['prune-queues'].all<[string, string]>(unusedBefore, limit);
+      for (const [tenant, name] of removed) session.forgetQueue(tenant, name);
+      return removed.length;
+    },
+    counters: (limit) => {
+      sql['note-unused-subjects'].run(now, limit);
+      return Number(sql['prune-subjects'].run(toldBefore - USE_NOTED_EVERY_MS, toldBefore, limit).changes);
+    },
+  };
 }
 
 function pruneJobs({ sql }: Session, dead: 0 | 1, before: number, limit: number): number {

@@ -60,6 +60,10 @@ const UNDER_AN_EXISTS: [QueryName, string][] = [
   ['parents', 'SEARCH edges USING COVERING INDEX edges_child (tenant=? AND child=?)'],
   ['records-prune', 'SEARCH records USING INDEX records_expiring (expires_at<?)'],
   ['prune-left', 'SEARCH records USING INDEX records_expiring (expires_at<?)'],
+  ['prune-limits', 'SEARCH limits USING INDEX limits_unused (used_at<?)'],
+  ['prune-limits', 'SEARCH jobs USING INDEX jobs_limited (tenant=? AND limit_key=?)'],
+  ['prune-queues', 'SEARCH jobs USING COVERING INDEX jobs_ready (tenant=? AND queue=? AND rank>?)'],
+  ['prune-subjects', 'SEARCH subjects USING COVERING INDEX subjects_told (told_at<?)'],
   ['due-after', 'SEARCH jobs USING COVERING INDEX jobs_due (next_at>?)'],
   ['due-after', 'SEARCH crons USING COVERING INDEX crons_due (next_at>?)'],
   ['due-after', 'SEARCH limits USING COVERING INDEX limits_due (next_at>?)'],
@@ -109,7 +113,12 @@ describe('query plans', () => {
  * queues with a limit only the first is asked for.
  */
 const SCANS: Partial<Record<QueryName, string[]>> = {
+  // Workers and queues are few, and an index of their use would have to be written with every beat and every end.
+  'note-unused-queues': ['SCAN queues'],
   'prune-left': ['SCAN event_segments'],
+  'prune-queues': ['SCAN queues'],
+  'prune-subjects': ['SCAN event_segments'],
+  'prune-workers': ['SCAN workers'],
   'queues-any-limited': ['SCAN queues USING INDEX queues_limited'],
   'queues-forgetful': ['SCAN queues USING COVERING INDEX queues_forgetful'],
   'segments-old': ['SCAN event_segments'],

@@ -7,6 +7,9 @@ import { prepareAll, type Queries } from './queries.ts';
 /** A segment is read as a whole, so it stays small however much one transaction did. */
 const EVENTS_PER_SEGMENT = 1000;
 
+/** Other processes may prune the row of a queue that this one knows. */
+const QUEUE_KNOWN_MS = 3_600_000;
+
 const ENDS = ['completed', 'cancelled', 'discarded'];
 
 interface End {
@@ -19,9 +22,9 @@ interface End {
 export class Session {
   readonly db: DatabaseSync;
   readonly sql: Queries;
-  /** Queues that are known to have their row; `tenant` and name, separated. */
-  readonly #knownQueues = new Set<string>();
-  #newQueues: string[] = [];
+  /** Queues that had their row, by `tenant` and name, and when. Pruning may have removed it since. */
+  readonly #knownQueues = new Map<string, number>();
+  #newQueues: { key: string; now: number }[] = [];
   #events: string[] = [];
   #newestAt = 0;
   #ends: End[] = [];
@@ -52,7 +55,7 @@ export class Session {
       this.sql['segment-append'].run(this.#newestAt, part.length, `[${foldEvents(part).join(',')}]`);
     }
     this.db.exec('commit');
-    for (const queue of this.#newQueues) this.#knownQueues.add(queue);
+    for (const { key, now } of this.#newQueues) this.#knownQueues.set(key, now);
     return [...this.#woken];
   }
 
@@ -111,7 +114,7 @@ export class Session {
   /** Notes an event of something that is not a job, with the number that comes next. */
   tell(told: Told): void {
     const { tenant, kind, subject } = countedAs(told);
-    const [count] = this.sql['subject-count'].get<[number]>(tenant, kind, subject)!;
+    const [count] = this.sql['subject-count'].get<[number]>(tenant, kind, subject, told.at)!;
     this.log([encodeEvent(numbered(told, count - 1))], told.at);
   }
 
@@ -120,12 +123,19 @@ export class Session {
     this.#woken.add(queue);
   }
 
-  /** Sees to it that the queue is listed; costs nothing once this thread has seen it. */
-  noteQueue(tenant: string, name: string): void {
+  /** Sees to it that the queue is listed; costs nothing once this thread has seen it, for an hour. */
+  noteQueue(tenant: string, name: string, now: number): void {
     const key = keyOf(tenant, name);
-    if (this.#knownQueues.has(key) || this.#newQueues.includes(key)) return;
-    this.sql['queue-note'].run(tenant, name);
-    this.#newQueues.push(key);
+    const knownAt = this.#knownQueues.get(key);
+    if (knownAt !== undefined && Math.abs(now - knownAt) < QUEUE_KNOWN_MS) return;
+    if (this.#newQueues.some((noted) => noted.key === key)) return;
+    this.sql['queue-note'].run(tenant, name, now);
+    this.#newQueues.push({ key, now });
+  }
+
+  /** The row of the queue was removed, or will be with this transaction. */
+  forgetQueue(tenant: string, name: string): void {
+    this.#knownQueues.delete(keyOf(tenant, name));
   }
 
   /** A job has ended. Totals are written with the commit, one row per queue however many ended. */
@@ -142,7 +152,7 @@ export class Session {
       row[column] = (row[column] as number) + 1;
       totals.set(key, row);
     }
-    for (const row of totals.values()) this.sql['queue-totals'].run(...row);
+    for (const row of totals.values()) this.sql['queue-totals'].run(...row, this.#newestAt);
   }
 
   /**

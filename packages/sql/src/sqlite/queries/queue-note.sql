@@ -1,2 +1,2 @@
--- Parameters: 1 tenant, 2 name.
-insert into queues (tenant, name) values (?1, ?2) on conflict do nothing
+-- Parameters: 1 tenant, 2 name, 3 now.
+insert into queues (tenant, name, used_at) values (?1, ?2, ?3) on conflict do nothing
