@@ -189,8 +189,9 @@ function applyGuarded(
 const isNew = (answer: ApplyAnswer | undefined): boolean => answer?.status === 'applied' && !answer.repeated;
 
 /** Keeps the counts of the job's limit true. */
-export function countChange(book: LimitBook, { job }: Change, { was }: Effect): void {
+export function countChange(book: LimitBook, { job, limit }: Change, { was }: Effect): void {
   if (job.limitKey === null) return;
+  if (limit) book.bringBack(job.tenant, job.limitKey, limit);
   const holders = Number(job.holdsSlot) - Number(was.holdsSlot);
   book.count(job.tenant, job.limitKey, { holders, unclaimed: isUnclaimed(job) - isUnclaimed(was) });
   book.notice(job.tenant, job.limitKey);

@@ -1,5 +1,6 @@
 import type { Bell } from './bell.ts';
 import type { Floors } from './floors.ts';
+import type { KnownQueues } from './known-queues.ts';
 import { codeOf } from './link/failures.ts';
 import type { Link } from './link/link.ts';
 import type { Statements } from './queries.ts';
@@ -14,7 +15,7 @@ export interface Base {
   /** How many jobs a claim must have before the runs of its plain ones become a bundle. */
   readonly bundleFrom: number;
   /** Queues that are known to have their row; tenant and name as one key. */
-  readonly knownQueues: { has(queue: string): boolean; add(queue: string): void };
+  readonly knownQueues: Pick<KnownQueues, 'has' | 'add' | 'delete'>;
   /** Queues in which the last claim that came up short met no limit; keys as above. */
   readonly unlimited: Set<string>;
 }

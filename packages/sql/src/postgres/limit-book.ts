@@ -7,6 +7,7 @@ import {
   type LimitUse,
   nextLook,
   rankFor,
+  USE_NOTED_EVERY_MS,
 } from '@waybill/core';
 import { isSamePeriod, isSameRule, NO_RULE, ruleCells, ruleOf, windowCell, windowOf } from '../limit-rows.ts';
 import { plainArray, textArray } from './arrays.ts';
@@ -24,6 +25,10 @@ export interface LimitName {
 interface Limit extends LimitName {
   rule: LimitRule | null;
   use: LimitUse;
+  /** Whether the rule was set by itself, and did not come with a job. */
+  isSetting: boolean;
+  /** Whether this transaction has made it, so that it has no rule yet. */
+  isNew: boolean;
   /** Whether jobs in the table may wait for a slot. */
   hasParked: boolean;
   /** Jobs that this transaction is about to insert and that wait for a slot. */
@@ -41,6 +46,9 @@ export interface Shift {
 }
 
 type LimitCells = [string, string, number | null, number | null, number | null, number, number, string | null, boolean];
+
+/** A removed limit is made again; whoever finds it removed so often does not do so by chance. */
+const MOST_TRIES = 8;
 
 /**
  * The limits that one transaction works with, locked from the beginning to its end: limits first and in the order of
@@ -70,15 +78,23 @@ export class LimitBook {
   async #lock(names: readonly LimitName[]): Promise<void> {
     const keys = [textArray(names.map(({ tenant }) => tenant)), textArray(names.map(({ key }) => key))];
     const { sql } = this.#base;
-    let rows = await this.#tx.query<LimitCells>(sql['limits-lock'], keys);
-    if (rows.length < names.length) {
+    const lock = () => this.#tx.query<LimitCells>(sql['limits-lock'], keys);
+    let rows = await lock();
+    const known = new Set(rows.map(([tenant, key]) => keyOf(tenant, key)));
+    // More than once only where pruning removes a limit between the two statements.
+    for (let tries = 0; rows.length < names.length && tries < MOST_TRIES; tries += 1) {
       await this.#tx.query(sql['limits-note'], keys);
-      rows = await this.#tx.query<LimitCells>(sql['limits-lock'], keys);
+      rows = await lock();
     }
-    for (const [tenant, key, concurrency, rateLimit, ratePeriodMs, holders, unclaimed, starts] of rows) {
+    for (const [tenant, key, concurrency, rateLimit, ratePeriodMs, holders, unclaimed, starts, isSetting] of rows) {
       const use = { holders, unclaimed, window: windowOf(starts) };
       const rule = ruleOf(concurrency, rateLimit, ratePeriodMs);
-      this.#limits.set(keyOf(tenant, key), { tenant, key, rule, use, hasParked: true, newcomers: [] });
+      const isNew = !known.has(keyOf(tenant, key));
+      this.#limits.set(keyOf(tenant, key), {
+        ...{ tenant, key, rule, use, isSetting, isNew },
+        hasParked: true,
+        newcomers: [],
+      });
     }
     await this.#countStarts(keys);
   }
@@ -103,6 +119,17 @@ export class LimitBook {
     if (isSameRule(limit.rule, rule)) return;
     if (!isSamePeriod(limit.rule, rule)) limit.use = { ...limit.use, window: [] };
     limit.rule = rule;
+  }
+
+  /** The rule was set by itself: the limit stays, however long nobody uses it. */
+  keep(tenant: string, key: string): void {
+    this.#of(tenant, key).isSetting = true;
+  }
+
+  /** A job that comes back brings the rule that it came with, where the limit was removed because nobody used it. */
+  bringBack(tenant: string, key: string, rule: LimitRule): void {
+    const limit = this.#of(tenant, key);
+    if (limit.isNew && limit.rule === null) limit.rule = rule;
   }
 
   count(tenant: string, key: string, { holders, unclaimed }: Shift): void {
@@ -165,6 +192,9 @@ export class LimitBook {
       plainArray(all.map(({ use }) => use.unclaimed)),
       textArray(all.map(({ use }) => windowCell(use.window))),
       plainArray(freeAt),
+      plainArray(all.map(({ isSetting }) => isSetting)),
+      this.#now,
+      USE_NOTED_EVERY_MS,
     ]);
     const wake = this.#woken.size === 0 ? null : this.#base.bell.payload(this.#woken);
     if (wake !== null) await this.#tx.query(this.#base.sql.notify, [wake]);

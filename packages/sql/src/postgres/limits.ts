@@ -21,6 +21,7 @@ async function setLimit(
   const admitted = await base.link.transaction(async (tx) => {
     const book = await LimitBook.lock(base, tx, [{ tenant, key }], now);
     book.setRule(tenant, key, rule);
+    book.keep(tenant, key);
     const jobs = await book.admit(tenant, key);
     await book.write();
     return jobs;

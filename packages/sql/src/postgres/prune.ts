@@ -1,7 +1,8 @@
-import { EXPIRED_KEPT_MS, type PruneAnswer, type PruneRequest } from '@waybill/core';
+import { EXPIRED_KEPT_MS, type PruneAnswer, type PruneRequest, PruneSlice, WaybillError } from '@waybill/core';
 import { plainArray } from './arrays.ts';
 import type { Base } from './base.ts';
 import type { OldDays } from './old-days.ts';
+import { pruneUnused } from './prune-unused.ts';
 
 /** Whoever repeats a claim does so long before. */
 const CLAIMS_KEPT_MS = 10 * 60_000;
@@ -12,20 +13,32 @@ const CLAIMS_KEPT_MS = 10 * 60_000;
  */
 export async function prune(base: Base, oldDays: OldDays, request: PruneRequest, lagMs: number): Promise<PruneAnswer> {
   const { link, sql } = base;
-  const { finishedBefore, deadBefore, eventsBefore, limit } = request;
+  const { finishedBefore, deadBefore, eventsBefore, unusedBefore, limit } = request;
+  // A server that does not answer fails every part; so does a store that is closed.
+  const slice = new PruneSlice(limit, (error) => error instanceof WaybillError && error.retryable);
   const dropped = await oldDays.drop(request);
   const late = [finishedBefore - lagMs, deadBefore - lagMs] as const;
-  const [row] = await link.query<[number]>(sql['prune-jobs'], [...late, limit]);
-  const removed = row![0];
-  const workflows = await link.query(sql['prune-workflows'], [finishedBefore, Math.max(0, limit - removed)]);
   const expiredBefore = link.clock.now() - EXPIRED_KEPT_MS;
-  const rest = Math.max(0, limit - removed - workflows.length);
-  const records = await link.query(sql['records-prune'], [expiredBefore, rest]);
-  const events = await pruneEvents(base, eventsBefore, rest - records.length);
-  await link.query(sql['claims-forget'], [link.clock.now() - CLAIMS_KEPT_MS]);
+  const removed = await slice.takeLater('jobs', async (left) => {
+    const [row] = await link.query<[number]>(sql['prune-jobs'], [...late, left]);
+    return row![0];
+  });
+  await slice.takeLater('workflows', async (left) => {
+    return (await link.query(sql['prune-workflows'], [finishedBefore, left])).length;
+  });
+  await slice.takeLater('records', async (left) => {
+    return (await link.query(sql['records-prune'], [expiredBefore, left])).length;
+  });
+  const events = await slice.takeLater('events', (left) => pruneEvents(base, eventsBefore, left));
+  await slice.takeLater('claims', async () => {
+    await link.query(sql['claims-forget'], [link.clock.now() - CLAIMS_KEPT_MS]);
+    return 0;
+  });
+  if (unusedBefore !== undefined) await pruneUnused(base, slice, unusedBefore, Math.min(unusedBefore, eventsBefore));
   const bounds = [...late, eventsBefore, finishedBefore, expiredBefore];
   const [left] = await link.query<[boolean]>(sql['prune-left'], bounds);
-  return { jobs: dropped + removed, events, more: left![0] };
+  const isCutShort = unusedBefore !== undefined && slice.isFull;
+  return { jobs: dropped + removed, events, more: left![0] || isCutShort, ...slice.failed };
 }
 
 /** Removes whole segments, and from the last one only what the limit allows. */

@@ -116,9 +116,10 @@ function change(base: Base, { tenant, name, statement, cells, makesQueue, told }
     // First of all, so that of two that make the queue one sees what the other has made of it.
     if (makesQueue) await tx.query(sql['queue-enter'], [tenant, name]);
     const [before] = await tx.query<InfoCells>(sql['queue-lock'], [tenant, name]);
-    if (!before) return unknown(tenant, name);
+    // Where pruning has removed it since, the statement makes it again.
+    if (!before && !makesQueue) return unknown(tenant, name);
     const [after] = await tx.query<InfoCells>(sql[statement], [tenant, name, ...cells]);
-    if (told && !isDeepStrictEqual(before, after)) await tell([told]);
+    if (told && !isDeepStrictEqual(before ?? [name, false, true, null, null, null], after)) await tell([told]);
     return infoOf(tenant, after!);
   });
 }

@@ -52,6 +52,7 @@ import { Floors } from './floors.ts';
 import { get } from './get.ts';
 import { insert } from './insert.ts';
 import { insertAndClaim } from './insert-and-claim.ts';
+import { KnownQueues } from './known-queues.ts';
 import { limitStore } from './limits.ts';
 import { checkPostgresOptions } from './link/check-options.ts';
 import { openLink } from './link/open-link.ts';
@@ -113,7 +114,15 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   const sql = readAll((text) => link.sql(text));
   const bell = new Bell(link, floors, sql.notify);
   const bundleFrom = options.bundleFrom ?? BUNDLE_FROM;
-  const base: Base = { link, sql, floors, bell, bundleFrom, knownQueues: new Set(), unlimited: new Set() };
+  const base: Base = {
+    link,
+    sql,
+    floors,
+    bell,
+    bundleFrom,
+    knownQueues: new KnownQueues(link.clock),
+    unlimited: new Set(),
+  };
   const logger = options.logger ?? stderrLogger;
   const upkeep = new Upkeep(base, logger);
   try {

@@ -71,7 +71,7 @@ function baseWithin(base: Base, transaction: Transaction): Base {
     // Told with the commit and never before; this process hears of it like the others, by listening.
     bell: { payload: (queues) => payloadOf(queues), ready: () => {}, close: () => {} },
     // `noteQueues` has seen to them.
-    knownQueues: { has: () => true, add: () => {} },
+    knownQueues: { has: () => true, add: () => {}, delete: () => {} },
     unlimited: new Set(),
   };
 }
