@@ -143,6 +143,7 @@ async function planChange(base: Base, row: Item, change: Change, mark: string, i
   const planned: Planned = { writes: [], own: null, admitted: [], more: null };
   if (job.limitKey !== null) {
     const draft = await LimitDraft.read(base, job.tenant, job.limitKey);
+    if (change.limit) draft.bringBack(change.limit);
     draft.move(before, job);
     if (slot) draft.admit();
     const drafted = await draft.finish(base, now);
@@ -167,6 +168,8 @@ const ENDS: Partial<Record<JobState, string>> = { completed: 'tc', cancelled: 't
 /** Totals of queues: one count per call and queue, however many jobs have ended. */
 export async function countEnds(base: Base, changes: readonly Pick<Change, 'job' | 'events'>[]): Promise<void> {
   const ended = changes.filter(({ events }) => events.some(({ type }) => TERMINAL_EVENT_TYPES.has(type)));
+  // An end is a use of the queue, and makes a queue known again that was removed.
+  await base.queues.note(ended.map(({ job }) => job));
   const byQueue = Map.groupBy(ended, ({ job }) => JSON.stringify([job.tenant, job.queue]));
   await inParallel([...byQueue.values()], async (same) => {
     const { tenant, queue } = same[0]!.job;

@@ -116,6 +116,8 @@ export const readyPartition = (tenant: string, queue: string, shard: number): st
 export const duePartition = (shard: number): string => `D${shard}`;
 /** Of the same index, for workflows whose nodes are to be removed: nobody waits for these. */
 export const prunePartition = (shard: number): string => `W${shard}`;
+/** Of the same index, for queues that may go when nobody has used them by then. */
+export const idlePartition = (shard: number): string => `Q${shard}`;
 
 /** The first shard has no number: most queues have no other, and every byte is in every index. */
 const sharded = (shard: number, tenant: string, queue: string): string =>

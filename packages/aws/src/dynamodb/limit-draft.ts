@@ -18,6 +18,7 @@ export class LimitDraft {
   readonly #limit: Limit;
   readonly #line: Waiting[];
   #rule: LimitRule | null;
+  #isSetting: boolean;
   #use: LimitUse;
   #admits = false;
   #touched: boolean;
@@ -28,6 +29,7 @@ export class LimitDraft {
     this.#limit = limit;
     this.#line = line;
     this.#rule = limit.rule;
+    this.#isSetting = limit.isSetting;
     this.#use = limit.use;
     this.#touched = limit.version === 0;
   }
@@ -46,6 +48,17 @@ export class LimitDraft {
     this.#use = { ...this.#use, window: windowUnder(rule, this.#rule, this.#use.window) };
     this.#rule = rule;
     this.#touched = true;
+  }
+
+  /** The rule was set by itself: the limit stays, however long nobody uses it. */
+  keep(): void {
+    this.#touched ||= !this.#isSetting;
+    this.#isSetting = true;
+  }
+
+  /** A job that comes back brings the rule that it came with, where the limit was removed because nobody used it. */
+  bringBack(rule: LimitRule): void {
+    if (this.#limit.version === 0 && this.#rule === null) this.setRule(rule);
   }
 
   /** A row changes from one state to another; null: it comes. Who is available without a slot stands in line. */
@@ -111,7 +124,7 @@ export class LimitDraft {
     }
     const count = drafted.admitted.length + drafted.entered.size;
     if (!this.#touched && count === 0 && drafted.writes.length === 0) return drafted;
-    const after = { ...this.#limit, rule: this.#rule, use: admitted(this.#use, count) };
+    const after = { ...this.#limit, rule: this.#rule, isSetting: this.#isSetting, use: admitted(this.#use, count) };
     drafted.writes.unshift(limitWrite(this.#limit, after, line.length > first.length, now, base.settings));
     return drafted;
   }

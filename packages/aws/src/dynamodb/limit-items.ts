@@ -3,8 +3,8 @@ import type { Base } from './base.ts';
 import { all, between, equals } from './conditions.ts';
 import { type Item, number, present, text } from './items.ts';
 import { limitKey, limitPk, partsOf } from './keys.ts';
-import { alarmAt } from './rows.ts';
-import type { Settings } from './settings.ts';
+import { alarmAt, secondsOf } from './rows.ts';
+import { type Settings, unusedMsOf } from './settings.ts';
 import type { Write } from './writes.ts';
 
 /** Without a rule slots are counted and never refused. */
@@ -16,6 +16,8 @@ export interface Limit {
   key: string;
   version: number;
   rule: LimitRule | null;
+  /** Whether somebody has set the rule; else it came with a job. */
+  isSetting: boolean;
   use: LimitUse;
 }
 
@@ -45,7 +47,9 @@ export const windowUnder = (rule: LimitRule | null, before: LimitRule | null, wi
 export function limitOf(tenant: string, key: string, item: Item | undefined): Limit {
   const found = item ?? {};
   const use = { holders: number(found, 'ho') ?? 0, unclaimed: number(found, 'un') ?? 0, window: windowOf(found) };
-  return { tenant, key, version: number(found, 'v') ?? 0, rule: ruleOf(found), use };
+  // A rule from before it was noted where rules come from counts as set by somebody.
+  const isSetting = 'ru' in found && !('jr' in found);
+  return { tenant, key, version: number(found, 'v') ?? 0, rule: ruleOf(found), isSetting, use };
 }
 
 /** The limit and those who stand first in line, as they are now, in one request. */
@@ -71,9 +75,13 @@ export const placeOf = (job: { priority: number; seq: number; id: string }): Wai
   id: job.id,
 });
 
-/** Only a rate lets somebody in by itself, and only then the limit needs an alarm. */
+/**
+ * Only a rate lets somebody in by itself, and only then the limit needs an alarm. A limit that came with jobs and that no job
+ * holds or waits for expires. A job that needs it later brings its rule back.
+ */
 export function limitWrite(limit: Limit, after: Limit, isAwaited: boolean, now: number, settings: Settings): Write {
-  const { tenant, key, rule, use } = after;
+  const { tenant, key, rule, isSetting, use } = after;
+  const isIdle = !isSetting && use.holders === 0 && !isAwaited;
   const freeAt = rule !== null && isAwaited ? nextLook(rule, use, now) : null;
   const item = present({
     ...limitKey(tenant, key),
@@ -82,6 +90,8 @@ export function limitWrite(limit: Limit, after: Limit, isAwaited: boolean, now: 
     ho: use.holders,
     un: use.unclaimed,
     wi: windowText(use.window),
+    jr: isSetting ? null : 1,
+    x: isIdle ? secondsOf(now + unusedMsOf(settings)) : null,
     ...alarmAt(freeAt, `${tenant} ${key}`, settings),
   });
   return { put: item, if: equals('v', limit.version === 0 ? null : limit.version) };

@@ -8,6 +8,7 @@ import { LimitDraft } from './limit-draft.ts';
 import { limitOf } from './limit-items.ts';
 import { limitLine } from './locks.ts';
 import { wholeJobs } from './read.ts';
+import { isGone } from './rows.ts';
 
 /** More are counted by nobody who only wants to know whether there are many. */
 const MOST_PARKED_COUNTED = 10_000;
@@ -22,7 +23,10 @@ async function admitAll(base: Base, { tenant, key }: LimitName, rule?: LimitRule
   const rows: Item[] = [];
   for (let round = 0; round < MOST_TRIES; round++) {
     const draft = await LimitDraft.read(base, tenant, key);
-    if (rule) draft.setRule(rule);
+    if (rule) {
+      draft.setRule(rule);
+      draft.keep();
+    }
     draft.admit();
     const { writes, admitted, isMore } = await draft.finish(base, base.settings.clock.now());
     if (await base.db.transact(writes)) {
@@ -54,7 +58,7 @@ export async function setLimit(base: Base, tenant: string, key: string, rule: Li
 
 export async function getLimit(base: Base, tenant: string, key: string): Promise<LimitInfo | null> {
   const item = await base.db.get(limitKey(tenant, key));
-  if (!item) return null;
+  if (!item || isGone(item, base.settings.clock.now())) return null;
   const { rule, use } = limitOf(tenant, key, item);
   const where = all(equals('pk', limitPk(tenant, key)), begins('sk', 'P#'));
   const parked = await base.db.queryAll({ where }, MOST_PARKED_COUNTED);

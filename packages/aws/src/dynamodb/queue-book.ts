@@ -2,12 +2,13 @@ import { isForgotten, type Job, type LogEvent } from '@waybill/core';
 import { absent, any, less } from './conditions.ts';
 import { type Database, inParallel } from './database.ts';
 import { type Item, number } from './items.ts';
-import { queueKey } from './keys.ts';
-import type { Settings } from './settings.ts';
+import { idlePartition, queueKey, shardOf } from './keys.ts';
+import { type Settings, unusedMsOf } from './settings.ts';
 
 type Place = Pick<Job, 'tenant' | 'queue'>;
 
 const GOOD_FOR_MS = 5000;
+const NOTED_FOR_MS = 86_400_000;
 
 /** What is told of a change in a queue that may keep nothing. */
 export const toldOf = (events: readonly LogEvent[], isForgetful: boolean): readonly LogEvent[] =>
@@ -17,7 +18,8 @@ export const toldOf = (events: readonly LogEvent[], isForgetful: boolean): reado
 export class QueueBook {
   readonly #db: Database;
   readonly #settings: Settings;
-  readonly #known = new Set<string>();
+  /** When this process has last seen to it that the queue is listed. */
+  readonly #notedAt = new Map<string, number>();
   readonly #limited = new Set<string>();
   readonly #keeps = new Map<string, { isForgetful: boolean; seenAt: number }>();
 
@@ -26,19 +28,33 @@ export class QueueBook {
     this.#settings = settings;
   }
 
-  /** Sees to it that the queues of these jobs are listed, with as many shards as this process uses. */
+  /**
+   * Sees to it that the queues of these jobs are listed, with as many shards as this process uses, and that they stay for as
+   * long as the retention says from now on. Once a day for each queue, so that most calls need not write.
+   */
   async note(jobs: readonly Place[]): Promise<void> {
+    const now = this.#settings.clock.now();
     const fresh = new Map(jobs.map((job) => [nameOf(job.tenant, job.queue), job]));
-    for (const name of fresh.keys()) if (this.#known.has(name)) fresh.delete(name);
+    for (const name of fresh.keys()) {
+      if (Math.abs(now - (this.#notedAt.get(name) ?? Number.NEGATIVE_INFINITY)) < NOTED_FOR_MS) fresh.delete(name);
+    }
     await inParallel([...fresh], async ([name, { tenant, queue }]) => {
       const sh = this.#settings.shardsOf(queue);
-      await this.#db.write({
-        update: queueKey(tenant, queue),
-        change: { set: { sh } },
-        if: any(absent(), absent('sh'), less('sh', sh)),
-      });
-      this.#known.add(name);
+      const idle = idleFrom(name, now, this.#settings);
+      const update = queueKey(tenant, queue);
+      const isMore = any(absent(), absent('sh'), less('sh', sh));
+      const noted = await this.#db.write({ update, change: { set: { sh, ...idle } }, if: isMore });
+      if (!noted.ok) {
+        const isLater = any(absent('dn'), less('dn', idle.dn - NOTED_FOR_MS / 2));
+        await this.#db.write({ update, change: { set: idle }, if: isLater });
+      }
+      this.#notedAt.set(name, now);
     });
+  }
+
+  /** The queue was removed. */
+  forget(tenant: string, queue: string): void {
+    this.#notedAt.delete(nameOf(tenant, queue));
   }
 
   /**
@@ -78,4 +94,10 @@ export class QueueBook {
   isLimited = (tenant: string, queue: string): boolean => this.#limited.has(nameOf(tenant, queue));
 }
 
-const nameOf = (tenant: string, queue: string): string => JSON.stringify([tenant, queue]);
+/** When a queue that is used now may go, should nobody use it again: the keys of the index `due`. */
+export const idleFrom = (name: string, now: number, settings: Settings): { dp: string; dn: number } => ({
+  dp: idlePartition(shardOf(name, settings.dueShards)),
+  dn: now + unusedMsOf(settings) + NOTED_FOR_MS,
+});
+
+export const nameOf = (tenant: string, queue: string): string => JSON.stringify([tenant, queue]);

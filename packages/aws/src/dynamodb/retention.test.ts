@@ -1,12 +1,13 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { type Edge, engine, type WorkflowState } from '@waybill/core';
+import { DeleteItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { type Edge, engine, type Job, type NewJob, type Store, type WorkflowState } from '@waybill/core';
 import { aJob, aWorkflow, settleChange, type TestClock, versionChange } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
 
 const COMPLETED = { kind: 'completed', result: null } as const;
 const DEAD = { kind: 'discarded', error: { code: 'boom', message: 'It broke.' }, deadLetter: true } as const;
-const RETENTION = { finishedMs: 10_000, deadMs: 100_000, eventsMs: 30_000 };
+const UNUSED_MS = 200_000;
+const RETENTION = { finishedMs: 10_000, deadMs: 100_000, eventsMs: 30_000, unusedMs: UNUSED_MS };
 
 /** DynamoDB removes what has expired within days; the store hides it from the moment on. */
 describe.skipIf(!canRun)('what is over on DynamoDB (skipped: needs Java 17)', () => {
@@ -137,6 +138,74 @@ describe.skipIf(!canRun)('what is over on DynamoDB (skipped: needs Java 17)', ()
         events: [{ jobId: job.id }],
       });
     }
+  });
+
+  const beat = { tenant: '', activeJobs: 0 };
+  const RULE = { concurrency: 1, rate: null };
+  const prune = (store: Store) =>
+    store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: 0, unusedBefore: 0, limit: 100 });
+  const namesOf = async (store: Store) => (await store.queues.list('')).map(({ name }) => name);
+
+  async function run(store: Store, clock: TestClock, made: NewJob): Promise<Job> {
+    await store.insert([{ jobs: [made] }]);
+    const claimId = `claim ${made.job.id}`;
+    const [claimed] = await store.claimById({ tenant: '', ids: [made.job.id], ...lease(clock), claimId });
+    if (claimed?.status !== 'claimed') throw new Error('Not claimed.');
+    await store.apply([settleChange(claimed.job, DEAD, clock.now())]);
+    return (await store.get([made.job]))[0]!;
+  }
+
+  it('A22: workers that nobody has seen for so long are gone', async () => {
+    const { store, clock } = await open();
+    await store.workers.beat({ ...beat, id: 'a', now: clock.now() });
+    await clock.advance(UNUSED_MS - 1_000);
+    await store.workers.beat({ ...beat, id: 'b', now: clock.now() });
+    await clock.advance(1_000);
+    expect((await store.workers.list('')).map(({ id }) => id)).toEqual(['b']);
+  });
+
+  it('B15: a limit that came with a job goes, one that is set or in use stays', async () => {
+    const { store, clock } = await open();
+    const limited = (limitKey: string) => ({ ...aJob({ limitKey, createdAt: clock.now() }), limit: RULE });
+    for (const key of ['came', 'was-set']) await run(store, clock, limited(key));
+    await store.limits.set('', 'was-set', RULE, clock.now());
+    await store.insert([{ jobs: [limited('held')] }]);
+    await clock.advance(UNUSED_MS + 1_000);
+    expect(await store.limits.get('', 'came')).toBeNull();
+    for (const key of ['was-set', 'held']) expect(await store.limits.get('', key)).toMatchObject({ rule: RULE });
+  });
+
+  // fault: DynamoDB has removed the limit before jobs of it are run again
+  it('guarantee 7: B15: a job that is run again brings its removed limit back', async () => {
+    const table = local.newTable();
+    const { store, clock, close } = await local.open({ table, retention: RETENTION });
+    onTestFinished(close);
+    const spec = { args: [], meta: {}, options: { rate_limit: { key: 'k', concurrency: 1 } } };
+    const limited = () => ({ ...aJob({ limitKey: 'k', spec, createdAt: clock.now() }), limit: RULE });
+    const dead = [await run(store, clock, limited()), await run(store, clock, limited())];
+    const Key = { pk: { S: 'L##k' }, sk: { S: 'L' } };
+    const removed = await local
+      .client()
+      .send(new DeleteItemCommand({ TableName: table, Key, ReturnValues: 'ALL_OLD' }));
+    expect(removed.Attributes).toHaveProperty('x');
+    for (const job of dead) await store.apply([versionChange(job, { do: 'replay' }, clock.now())!]);
+    expect(await store.limits.get('', 'k')).toMatchObject({ rule: RULE, holders: 1, parked: 1 });
+  });
+
+  it('A22: a queue that nobody uses goes, and is listed again with its next job', async () => {
+    const { store, clock } = await open();
+    for (const queue of ['old', 'paused']) await run(store, clock, aJob({ queue, createdAt: clock.now() }));
+    await store.queues.setPaused('', 'paused', true);
+    await store.insert([{ jobs: [aJob({ queue: 'waiting', createdAt: clock.now() })] }]);
+    await clock.advance(UNUSED_MS);
+    await prune(store);
+    expect(await namesOf(store)).toEqual(['old', 'paused', 'waiting']);
+    await clock.advance(2 * 86_400_000);
+    expect(await prune(store)).toMatchObject({ more: false });
+    expect(await namesOf(store)).toEqual(['paused', 'waiting']);
+    await store.insert([{ jobs: [aJob({ queue: 'old', createdAt: clock.now() })] }]);
+    expect(await namesOf(store)).toEqual(['old', 'paused', 'waiting']);
+    expect(await store.queues.stats('', 'old', { atMost: 9 })).toMatchObject({ available: 1, discarded: 0 });
   });
 
   it('the engine says how long, also in a process without upkeep', async () => {

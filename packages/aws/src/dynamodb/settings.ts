@@ -103,6 +103,9 @@ export function settingsOf(options: DynamoOptions): Settings {
   };
 }
 
+/** How long what is not used is kept: never less than what it has to do with. */
+export const unusedMsOf = ({ retention }: Pick<Settings, 'retention'>): number => Math.max(...Object.values(retention));
+
 /** Only these: an engine's options say more, which is no store's business. */
 export function mergeRetention(known: Retention, told: Partial<Retention>): Retention {
   const { finishedMs = known.finishedMs, deadMs = known.deadMs, eventsMs = known.eventsMs } = told;

@@ -26,6 +26,7 @@ import {
   type OpeningQuery,
   type PruneAnswer,
   type PruneRequest,
+  PruneSlice,
   type QueueStore,
   type RecordStore,
   type ReportStore,
@@ -34,6 +35,7 @@ import {
   type Store,
   type StoreCapabilities,
   type WakeListener,
+  WaybillError,
   type WorkerStore,
   type WorkflowStore,
 } from '@waybill/core';
@@ -57,6 +59,7 @@ import { openClient } from './open-client.ts';
 import { opensAt } from './opens-at.ts';
 import { LONGEST_LAG_MS, OrphanWatch } from './orphan-watch.ts';
 import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
+import { pruneQueues } from './prune-queues.ts';
 import { pruneWorkflows } from './prune-workflows.ts';
 import { QueueBook } from './queue-book.ts';
 import { readJobs } from './read.ts';
@@ -191,10 +194,31 @@ export class DynamoStore implements Store {
     return confirmedEvents(this.#base, position);
   }
 
-  /** Rows and events expire by themselves; what is left are the nodes of workflows, and to note how far the log has. */
-  async prune({ limit }: PruneRequest): Promise<PruneAnswer> {
-    await forgetOldSegments(this.#base);
-    return { events: 0, ...(await pruneWorkflows(this.#base, limit)) };
+  /**
+   * Rows, events, workers and limits expire by themselves; what is left are the nodes of workflows, queues that nobody
+   * uses, and to note how far the log has.
+   */
+  async prune({ limit, unusedBefore }: PruneRequest): Promise<PruneAnswer> {
+    const base = this.#base;
+    const slice = new PruneSlice(limit, (error) => error instanceof WaybillError && error.retryable);
+    let more = false;
+    await slice.takeLater('events', async () => {
+      await forgetOldSegments(base);
+      return 0;
+    });
+    const jobs = await slice.takeLater('workflows', async (left) => {
+      const pruned = await pruneWorkflows(base, left);
+      more ||= pruned.more;
+      return pruned.jobs;
+    });
+    if (unusedBefore !== undefined) {
+      await slice.takeLater('queues', async (left) => {
+        const pruned = await pruneQueues(base, Math.max(1, left));
+        more ||= pruned.more;
+        return pruned.removed;
+      });
+    }
+    return { jobs, events: 0, more, ...slice.failed };
   }
 
   keepFor(retention: Partial<Retention>): void {

@@ -1,4 +1,4 @@
-import { countedAs, kindOf, type LogEvent, numbered, type SubjectEventType, type Told } from '@waybill/core';
+import { countedAs, type LogEvent, numbered, type SubjectEventType, type Told } from '@waybill/core';
 import type { Base } from './base.ts';
 import { equals } from './conditions.ts';
 import { type Item, type Key, number } from './items.ts';
@@ -6,7 +6,7 @@ import { subjectKey } from './keys.ts';
 import { hasMark, unlessFenced, withMarks } from './marks.ts';
 import { fence } from './orphans.ts';
 import { secondsOf } from './rows.ts';
-import type { Settings } from './settings.ts';
+import { type Settings, unusedMsOf } from './settings.ts';
 import type { Write } from './writes.ts';
 
 /** More than a subject gets in the time after which readers settle a segment; together they are well below 1 KB. */
@@ -92,12 +92,10 @@ export class Facts {
 /** The line of this process in which whoever tells of a subject stands. */
 export const lineOf = (told: Told): string => `subject ${JSON.stringify(countedAs(told))}`;
 
-/** What these tell of goes by itself, and so does the count. A workflow that was resumed has its time before it. */
-const PASSING: ReadonlySet<string> = new Set(['workflow', 'worker']);
+/** A workflow that was resumed has its time before it. */
 const GOES_ON: SubjectEventType = 'workflow.resumed';
 
-/** In seconds. Longer than the subject and its events are kept, so that no number is given twice in anybody's sight. */
-function expiryOf({ type, at }: Told, { retention }: Settings): number | null {
-  if (!PASSING.has(kindOf(type)) || type === GOES_ON) return null;
-  return secondsOf(at + Math.max(retention.finishedMs, retention.deadMs, retention.eventsMs));
+/** In seconds. Longer than the events are kept, so that no number is given twice in anybody's sight. */
+function expiryOf({ type, at }: Told, settings: Settings): number | null {
+  return type === GOES_ON ? null : secondsOf(at + unusedMsOf(settings));
 }

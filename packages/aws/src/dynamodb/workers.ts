@@ -4,11 +4,8 @@ import { absent, all, begins, equals, exists } from './conditions.ts';
 import { type Item, text } from './items.ts';
 import { partsOfKey, tenantPk, workerKey } from './keys.ts';
 import { isGone, secondsOf } from './rows.ts';
+import { unusedMsOf } from './settings.ts';
 import { writeAndTell } from './tell.ts';
-
-const DAY_MS = 86_400_000;
-/** A worker that nobody has heard of for this long is forgotten. */
-const KEPT_MS = 7 * DAY_MS;
 
 function workerOf(item: Item): WorkerInfo {
   const [tenant, id] = partsOfKey(item);
@@ -30,7 +27,7 @@ export async function beat(base: Base, given: WorkerBeat): Promise<WorkerDirecti
   const { tenant, id, activeJobs, instance, now, told } = given;
   const key = workerKey(tenant, id);
   const set = {
-    ...{ aj: activeJobs, ls: now, x: secondsOf(now + KEPT_MS) },
+    ...{ aj: activeJobs, ls: now, x: secondsOf(now + unusedMsOf(base.settings)) },
     ...(instance !== undefined && { in: instance }),
   };
   const note = () => base.db.write({ update: key, change: { set }, if: exists('fs') });
