@@ -70,6 +70,8 @@ import { tablePulse } from './table-pulse.ts';
 import { Wakes } from './wakes.ts';
 
 const DAY_MS = 86_400_000;
+/** Each look costs a read, and a queue goes after weeks. */
+const QUEUES_PRUNED_EVERY_MS = 3_600_000;
 
 /** Rows are DynamoDB's own to remove: within two days, as it says. Until then the store hides them. */
 const CAPABILITIES: StoreCapabilities = {
@@ -130,6 +132,7 @@ export class DynamoStore implements Store {
   readonly locks: LockStore;
   readonly #base: Base;
   readonly #close: () => void;
+  #queuesPrunedAt = Number.NEGATIVE_INFINITY;
   readonly #pulse: Pulse;
 
   constructor(base: Base, close: () => void) {
@@ -211,9 +214,11 @@ export class DynamoStore implements Store {
       more ||= pruned.more;
       return pruned.jobs;
     });
-    if (unusedBefore !== undefined) {
+    const now = this.clock.now();
+    if (unusedBefore !== undefined && Math.abs(now - this.#queuesPrunedAt) >= QUEUES_PRUNED_EVERY_MS) {
       await slice.takeLater('queues', async (left) => {
         const pruned = await pruneQueues(base, Math.max(1, left));
+        if (!pruned.more) this.#queuesPrunedAt = now;
         more ||= pruned.more;
         return pruned.removed;
       });
