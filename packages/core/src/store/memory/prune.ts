@@ -14,6 +14,12 @@ export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
   const joins = new Set(waits.filter(({ join }) => join === 'out_of_join').map((edge) => edge.parent));
   state.edges = state.edges.filter((edge) => waits.includes(edge) || joins.has(edge.child));
 
+  forgetWorkflows(state, request.finishedBefore);
+  for (const [key, id] of state.owners) {
+    const [tenant] = JSON.parse(key) as [string, string];
+    if (state.get(tenant, id) === undefined) state.owners.delete(key);
+  }
+
   const records = pruneRecords(state, request.limit - jobs.length, state.clock.now());
 
   const oldEvents = state.log.filter(({ event }) => event.at < request.eventsBefore);
@@ -25,6 +31,16 @@ export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
   const unused = pruneUnused(state, request, left);
   const more = records.more || unused.more || oldJobs.length + oldEvents.length > jobs.length + events.size;
   return { jobs: jobs.length, events: events.size, more };
+}
+
+/** A workflow goes after its nodes, and the count of its events with it. */
+function forgetWorkflows(state: MemoryState, before: number): void {
+  const needed = new Set(state.rows().map(({ tenant, workflowId }) => workflowId && keyOf(tenant, workflowId)));
+  for (const [key, { tenant, id, finishedAt }] of state.workflows) {
+    if (finishedAt === null || finishedAt >= before || needed.has(key)) continue;
+    state.workflows.delete(key);
+    state.counts.delete(JSON.stringify({ tenant, kind: 'workflow', subject: id }));
+  }
 }
 
 /**
