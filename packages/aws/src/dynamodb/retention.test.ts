@@ -176,7 +176,7 @@ describe.skipIf(!canRun)('what is over on DynamoDB (skipped: needs Java 17)', ()
   });
 
   // fault: DynamoDB has removed the limit before jobs of it are run again
-  it('guarantee 7: B15: a job that is run again brings its removed limit back', async () => {
+  it('B15: guarantee 7: a job that is run again brings its removed limit back', async () => {
     const table = local.newTable();
     const { store, clock, close } = await local.open({ table, retention: RETENTION });
     onTestFinished(close);

@@ -37,7 +37,7 @@ export interface QueueInfo {
   limit: LimitRule | null;
 }
 
-/** Counts stop at a bound; `completed`, `cancelled` and `discarded` are totals since the queue began. */
+/** Counts stop at a bound; `completed`, `cancelled` and `discarded` are totals since the queue began; one that was removed begins again. */
 export interface QueueStats extends QueueInfo {
   available: number;
   parked: number;

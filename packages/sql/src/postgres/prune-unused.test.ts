@@ -70,6 +70,17 @@ test('A22: a queue that another process has removed is listed again with its nex
   expect(await namesOf(other)).toEqual(['old']);
 });
 
+// fault: a process of the version before, which does not note where rules come from, sets a limit
+test('B15: a limit that an older process has set stays', async () => {
+  const { store, clock, run } = await open();
+  await run(`insert into {schema}.limits (tenant, key, concurrency) values ('', 'set', 1), ('', 'used', null)`);
+  await pruneUnused(store);
+  await clock.advance(31 * DAY_MS);
+  await pruneUnused(store);
+  expect(await store.limits.get('', 'set')).toMatchObject({ rule: RULE });
+  expect(await store.limits.get('', 'used')).toBeNull();
+});
+
 // fault: pruning and somebody who uses the same rows meet
 test('A22: what another transaction has locked is left for the next time, and nobody waits', async () => {
   const { store, clock, url, schema } = await open();

@@ -95,13 +95,13 @@ export function testPruneUnused(open: OpenBench): void {
       expect(await bench.store.limits.get('', 'k')).toMatchObject({ rule: RULE });
     });
 
-    // fault: the limit was not used for longer than the retention while a job of it waits
     for (const [what, overrides] of [
       ['is scheduled', { scheduledAt: Date.UTC(2031, 0, 1) }],
       ['is pending', { state: 'pending' as const }],
       ['holds a slot', {}],
     ] as const) {
-      it(`guarantee 7: B15: a limit stays while a job of it ${what}`, async ({ skip }) => {
+      // fault: the limit was not used for longer than the retention while a job of it waits
+      it(`B15: guarantee 7: a limit stays while a job of it ${what}`, async ({ skip }) => {
         const bench = await exactly(open, skip);
         await bench.insert(limited(bench, overrides));
         await pass(bench);
@@ -111,7 +111,7 @@ export function testPruneUnused(open: OpenBench): void {
     }
 
     // fault: the limit of a finished job was removed before the job is run again
-    it('guarantee 7: B15: a job that is run again brings its removed limit back', async () => {
+    it('B15: guarantee 7: a job that is run again brings its removed limit back', async () => {
       const bench = await open();
       const jobs = await bench.insert(limited(bench), limited(bench));
       await run(bench);
@@ -161,12 +161,12 @@ export function testPruneUnused(open: OpenBench): void {
       expect(await queueNames(bench)).toEqual(names);
     });
 
-    // fault: the queue of a job that still waits is removed, because the job cannot be found cheaply
     for (const [what, overrides] of [
       ['scheduled', { scheduledAt: Date.UTC(2030, 11, 1) }],
       ['pending', { state: 'pending' as const }],
     ] as const) {
-      it(`guarantee 1: A22: a job that is ${what} runs and is counted, whether its queue was removed or not`, async () => {
+      // fault: the queue of a job that still waits is removed, because the job cannot be found cheaply
+      it(`A22: guarantee 1: a job that is ${what} runs and is counted, whether its queue was removed or not`, async () => {
         const bench = await open();
         const job = await bench.add({ queue: 'late', ...overrides });
         await pass(bench);

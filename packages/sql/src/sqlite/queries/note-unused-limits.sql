@@ -1,5 +1,7 @@
--- Rows from before their use was noted: they count as used now.
+-- Rows that a version has made which does not note their use, nor where their rule comes from: they count as used now, and
+-- as set by somebody.
 -- Parameters: 1 now, 2 limit.
-update limits set used_at = ?1 where (tenant, key) in (
+update limits set used_at = ?1, is_setting = (concurrency is not null or rate_limit is not null)
+where (tenant, key) in (
   select tenant, key from limits where used_at is null and is_setting = 0 limit ?2
 )
