@@ -30,7 +30,7 @@ export function storeOperations(store: DynamoStore, job: Job, clock: TestClock):
     extend: () => store.extend([{ ...job, by, leaseMs: 30_000, now }]),
     due: () => store.due({ now, limit: 10 }),
     confirmedEvents: () => store.confirmedEvents(1),
-    prune: () => store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: 0, limit: 10 }),
+    prune: () => store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: 0, unusedBefore: now, limit: 10 }),
     ping: () => store.ping(),
     'events.read': () => events.read({ filter: { tenant: '*' }, limit: 10 }),
     'events.end': () => events.end(),

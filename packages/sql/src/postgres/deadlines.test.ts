@@ -38,7 +38,7 @@ const CALLS: Record<string, (scene: Scene) => Promise<unknown>> = {
   extend: ({ store, jobs, now }) => store.extend([{ ...jobs[1]!, by: 'anyone', leaseMs: null, now }]),
   useReminders: ({ store }) => store.useReminders!(60_000),
   due: ({ store, now }) => store.due({ now: now + 1, limit: 10 }),
-  prune: ({ store }) => store.prune({ finishedBefore: 1, deadBefore: 1, eventsBefore: 1, limit: 10 }),
+  prune: ({ store }) => store.prune({ finishedBefore: 1, deadBefore: 1, eventsBefore: 1, unusedBefore: 1, limit: 10 }),
   ping: ({ store }) => store.ping(),
   'events.read': ({ store }) => store.events.read({ filter: { tenant: '' }, limit: 10 }),
   'events.end': ({ store }) => store.events.end(),
