@@ -20,7 +20,6 @@ import { Tailer } from './events/tailer.ts';
 import { workerDirected } from './events/told.ts';
 import { checkHealth } from './health/health.ts';
 import { UnknownTypes } from './health/unknown-types.ts';
-import { checkIdPrefix } from './job/id-prefix.ts';
 import { FIRST_REMINDER_MS } from './job/next-at.ts';
 import { checkedRule } from './limits/limit-options.ts';
 import { limits } from './limits/limits.ts';
@@ -28,6 +27,7 @@ import { Maintenance } from './maintenance/maintenance.ts';
 import { checkNodeVersion } from './node-version.ts';
 import { type EngineOptions, resolveOptions } from './options.ts';
 import { Reporter } from './progress/reporter.ts';
+import { checkedFilter, checkId, pageOf } from './read-query.ts';
 import { records } from './records/records.ts';
 import { Settler } from './settle/settler.ts';
 import type { CronRecord } from './store/crons.ts';
@@ -41,6 +41,8 @@ import { Steps } from './workflow/steps.ts';
 import { workflows } from './workflow/workflows.ts';
 
 const COUNT_AT_MOST = 10_000;
+/** Events of one read where the call names no limit, as over HTTP. */
+const EVENTS_LIMIT = 100;
 
 /** The embedded engine: the whole of Waybill on one store, in this process. */
 export function engine(options: EngineOptions): Waybill {
@@ -126,6 +128,7 @@ export function engine(options: EngineOptions): Waybill {
       enqueue: enqueuer.enqueue,
       enqueueMany: enqueuer.enqueueMany,
       get: async (id, { tenant = '', overBytes } = {}) => {
+        checkId(id);
         const [found] = (await apart(overBytes)?.get([{ tenant, id }])) ?? [];
         const job = found ?? (await writer.mustRead({ tenant, id }));
         const lack = payloads?.lackOf(job);
@@ -133,10 +136,8 @@ export function engine(options: EngineOptions): Waybill {
         return job;
       },
       ...(asked.blobs?.store.presign && payloads && { urls: (job, bound) => payloads.urlsOf(job, bound) }),
-      list: async ({ filter, overBytes, ...query }) => {
-        if (filter?.idPrefix !== undefined) checkIdPrefix(filter.idPrefix, 'idPrefix');
-        return (apart(overBytes) ?? store).list({ ...query, filter: { tenant: '', ...filter } });
-      },
+      list: async ({ filter, overBytes, ...query } = {}) =>
+        (apart(overBytes) ?? store).list({ ...pageOf(query), filter: checkedFilter(filter) }),
       claim: (call) => claimer.claim(call),
       heartbeat: (call) => heartbeats.beat(call),
       settle: (call) => settler.settle(call),
@@ -193,7 +194,8 @@ export function engine(options: EngineOptions): Waybill {
       },
     },
     events: {
-      read: ({ filter, ...query }) => store.events.read({ ...query, filter: { tenant: '', ...filter } }),
+      read: async ({ filter, ...query } = {}) =>
+        store.events.read({ ...pageOf(query, EVENTS_LIMIT), filter: { tenant: '', ...filter } }),
       end: () => store.events.end(),
       follow: (query) => {
         const signal = AbortSignal.any([query.signal, closing.signal]);

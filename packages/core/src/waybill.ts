@@ -11,7 +11,7 @@ import type { FailingItem } from './maintenance/failing-items.ts';
 import type { CronRecord, MisfirePolicy, OverlapPolicy } from './store/crons.ts';
 import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
 import type { LimitInfo } from './store/limits.ts';
-import type { JobFilter, JobPage, JobQuery, Page } from './store/query.ts';
+import type { JobFilter, JobPage, Page } from './store/query.ts';
 import type { QueueInfo, QueueKeep, QueueStats } from './store/queues.ts';
 import type { PutRecord, RecordPage, RecordQuery, StoredRecord } from './store/records.ts';
 import type { Transaction } from './store/transaction.ts';
@@ -57,7 +57,7 @@ export interface Jobs {
   /** All or nothing. */
   enqueueMany(requests: readonly JobRequest[], context?: InTenant & InTransaction): Promise<Job[]>;
   get(id: string, context?: InTenant & Apart): Promise<Job>;
-  list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> } & Apart): Promise<JobPage>;
+  list(query?: ListQuery & Apart): Promise<JobPage>;
   claim(request: ClaimCall): Promise<Lease[]>;
   heartbeat(request: HeartbeatCall): Promise<HeartbeatAnswer>;
   settle(request: SettleCall): Promise<Job>;
@@ -79,6 +79,14 @@ export interface Jobs {
    * job as `get` or `list` has just answered it, and only where a blob store keeps large payloads and can make addresses.
    */
   urls?(job: Job, bound: { overBytes: number }): Promise<PayloadUrls>;
+}
+
+/** Which jobs, and how many of them. */
+export interface ListQuery {
+  filter?: Partial<JobFilter>;
+  /** 1 to 1,000. @defaultValue 50 */
+  limit?: number;
+  cursor?: string;
 }
 
 export interface Apart {
@@ -160,7 +168,7 @@ export interface ReportCall extends InTenant, Fence, Omit<Report, 'number'> {
 }
 
 export interface DeadLetters {
-  list(query: Omit<JobQuery, 'filter'> & { filter?: Partial<JobFilter> }): Promise<JobPage>;
+  list(query?: ListQuery): Promise<JobPage>;
   get(id: string, context?: InTenant): Promise<Job>;
   replay(id: string, context?: InTenant): Promise<Job>;
   /**
@@ -261,10 +269,10 @@ export interface Workflows {
   create(request: unknown, context?: InTenant & InTransaction): Promise<WorkflowInfo>;
   get(id: string, context?: InTenant): Promise<WorkflowInfo>;
   list(
-    query: InTenant & { idPrefix?: string; states?: readonly WorkflowState[]; limit: number; cursor?: string },
+    query?: InTenant & { idPrefix?: string; states?: readonly WorkflowState[]; limit?: number; cursor?: string },
   ): Promise<Page<WorkflowRecord>>;
   /** The jobs of the workflow, newest first; its callbacks are among them, without a name. */
-  nodes(id: string, query: InTenant & { limit: number; cursor?: string }): Promise<Page<WorkflowNode>>;
+  nodes(id: string, query?: InTenant & { limit?: number; cursor?: string }): Promise<Page<WorkflowNode>>;
   /** New nodes for a running workflow; `depends_on` may name old ones. */
   addNodes(id: string, nodes: unknown, context?: InTenant): Promise<WorkflowInfo>;
   /** No further node starts; running ones are lost to their workers. */
@@ -311,15 +319,17 @@ export interface RecordFact {
 }
 
 export interface Events {
-  read(query: ReadQuery): Promise<EventPage>;
+  read(query?: ReadQuery): Promise<EventPage>;
   end(): Promise<string>;
   /** History behind the cursor first, then live, without gap or repetition, until the signal is aborted. */
   follow(query: FollowQuery): AsyncIterable<LoggedEvent>;
 }
 
 /** As in every other call an absent tenant is the empty one. */
-export interface ReadQuery extends Omit<EventQuery, 'filter' | 'until'> {
+export interface ReadQuery extends Omit<EventQuery, 'filter' | 'until' | 'limit'> {
   filter?: Partial<EventFilter>;
+  /** 1 to 1,000. @defaultValue 100 */
+  limit?: number;
 }
 
 export interface FollowQuery {

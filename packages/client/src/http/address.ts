@@ -28,9 +28,11 @@ export function queryOf(values: QueryValues): string {
 
 /** A path with everything that came from a caller made harmless. */
 export const path = (parts: TemplateStringsArray, ...names: readonly string[]): string =>
-  parts.reduce((made, part, index) => made + segment(names[index - 1] ?? '') + part);
+  parts.reduce((made, part, index) => made + segment(names[index - 1]!) + part);
 
 function segment(name: string): string {
+  if (typeof name !== 'string')
+    throw invalid(`A name or an id must be text, not ${name === null ? 'null' : typeof name}.`);
   // A URL drops these whatever their spelling, and the call would go elsewhere.
   if (name === '' || name === '.' || name === '..') throw invalid(`'${name}' cannot be a name.`);
   return encodeURIComponent(name);

@@ -47,7 +47,7 @@ export function deadLetters(calls: Calls): DeadLetters {
   }
 
   return {
-    list: async ({ filter = {}, limit, cursor }) => {
+    list: async ({ filter = {}, limit, cursor } = {}) => {
       const tenant = calls.tenantOf(filter);
       const query = { ...filterOf(filter), limit, cursor };
       return jobPage(calls, await calls.call('GET', DEAD, { tenant, query }), tenant);

@@ -23,7 +23,7 @@ interface WireEventPage {
 export function events(calls: Calls): Events {
   const page = (query: QueryValues, tenant: string) => calls.call<WireEventPage>('GET', EVENTS, { tenant, query });
   return {
-    read: async ({ after, filter, limit }) => {
+    read: async ({ after, filter, limit } = {}) => {
       const tenant = calls.tenantOf(filter);
       const read = await page({ ...filterOf(filter), after, limit }, tenant);
       const { cursor, has_more, missed = false } = read;

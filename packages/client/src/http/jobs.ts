@@ -39,7 +39,7 @@ export function jobs(calls: Calls): Jobs {
       const { job } = await calls.call<JobAnswer>('GET', path`/ojs/v1/jobs/${id}`, { tenant });
       return wholeJob(calls, job, tenant);
     },
-    list: async ({ filter = {}, limit, cursor }) => {
+    list: async ({ filter = {}, limit, cursor } = {}) => {
       const tenant = calls.tenantOf(filter);
       const query = { ...filterQuery(filter), limit, cursor };
       return jobPage(calls, await calls.call('GET', '/ojs/v1/jobs', { tenant, query }), tenant);

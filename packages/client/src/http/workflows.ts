@@ -39,14 +39,14 @@ export function workflows(calls: Calls): Workflows {
       return one('POST', WORKFLOWS, context, { body: request, query: NO_STEPS });
     },
     get: async (id, context) => one('GET', path`/ojs/v1/workflows/${id}`, context, { query: NO_STEPS }),
-    list: async ({ idPrefix, states, limit, cursor, ...context }) => {
+    list: async ({ idPrefix, states, limit, cursor, ...context } = {}) => {
       const tenant = calls.tenantOf(context);
       const query = { id_prefix: idPrefix, state: states, limit, cursor };
       const page = await calls.call<WorkflowPage>('GET', WORKFLOWS, { tenant, query });
       const items = page.workflows.map((workflow) => workflowFromWire(workflow, tenant));
       return pageOf(items, page.pagination);
     },
-    nodes: async (id, { limit, cursor, ...context }) => {
+    nodes: async (id, { limit, cursor, ...context } = {}) => {
       const tenant = calls.tenantOf(context);
       const where = path`/ojs/v1/workflows/${id}/jobs`;
       const { jobs, pagination } = await calls.call<NodePage>('GET', where, { tenant, query: { limit, cursor } });

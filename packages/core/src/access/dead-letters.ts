@@ -7,7 +7,7 @@ import type { Judge } from './judge.ts';
 export function scopedDeadLetters({ deadLetters }: Waybill, caller: Caller, judge: Judge): DeadLetters {
   const { messages } = deadLetters;
   return {
-    list: async ({ filter = {}, ...query }) => {
+    list: async ({ filter = {}, ...query } = {}) => {
       const tenant = caller.enter('read', filter);
       const narrowed = caller.narrow(filter);
       return narrowed === null ? { items: [] } : deadLetters.list({ ...query, filter: { ...narrowed, tenant } });

@@ -29,7 +29,7 @@ export function scopedEvents({ events }: Waybill, caller: Caller): Events {
   }
 
   return {
-    read: async (query) => {
+    read: async (query = {}) => {
       const filter = narrow(query.filter);
       if (filter === null)
         return { events: [], cursor: query.after ?? (await events.end()), atEnd: true, missed: false };

@@ -22,14 +22,14 @@ export function scopedJobs(waybill: Waybill, caller: Caller, judge: Judge): Jobs
       if (!caller.sees(job)) throw jobNotFound(id);
       return job;
     },
-    list: async ({ filter = {}, ...query }) => {
+    list: async ({ filter = {}, ...query } = {}) => {
       const tenant = caller.enter('read', filter);
       const narrowed = caller.narrow(filter);
       return narrowed === null ? { items: [] } : jobs.list({ ...query, filter: { ...narrowed, tenant } });
     },
     claim: async (call) => {
       const tenant = caller.enter('work', call);
-      if (caller.isNarrowed) for (const queue of call.queues) caller.needQueue(queue);
+      if (caller.isNarrowed) for (const queue of call?.queues ?? []) caller.needQueue(queue);
       return jobs.claim({ ...call, tenant });
     },
     heartbeat: async (call) => {

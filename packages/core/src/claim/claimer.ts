@@ -64,6 +64,7 @@ export class Claimer {
 
   #check(call: ClaimCall): ReceiveRequest {
     const { queues, count = 1, leaseMs = this.#parts.leaseMs, claimId = randomUUID(), waitMs = 0, signal } = call;
+    if (!Array.isArray(queues)) throw invalidField('queues', 'must be a list of queue names.');
     if (queues.length === 0) throw invalidField('queues', 'must name at least one queue.');
     if (queues.length > MAX_QUEUES) throw invalidField('queues', `must name at most ${MAX_QUEUES} queues.`);
     queues.forEach((queue, index) => {
@@ -72,7 +73,8 @@ export class Claimer {
     checkRange('count', count, 1, MAX_CLAIM);
     checkRange('visibility_timeout_ms', leaseMs, 1, MAX_LEASE_MS);
     checkRange('wait_ms', waitMs, 0, MAX_LEASE_MS);
-    if (!CLAIM_ID.test(claimId)) throw invalidField('claim_id', 'must be 8 to 64 letters, digits, _ or -.');
+    if (typeof claimId !== 'string' || !CLAIM_ID.test(claimId))
+      throw invalidField('claim_id', 'must be 8 to 64 letters, digits, _ or -.');
     const workerId = checkWorkerId(call.workerId ?? `anonymous-${claimId}`);
     const claim = { claimId, workerId, leaseMs };
     return { tenant: call.tenant ?? '', queues, max: count, waitMs, claim, ...(signal && { signal }) };

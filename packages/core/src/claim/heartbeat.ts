@@ -4,6 +4,7 @@ import { invalidField } from '../errors.ts';
 import { workerStarted } from '../events/told.ts';
 import { type LeaseToken, parseToken } from '../job/lease.ts';
 import type { Logger } from '../logger.ts';
+import { checkId } from '../read-query.ts';
 import type { ExtendAnswer, ExtendRequest } from '../store/extend.ts';
 import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -43,7 +44,9 @@ export class Heartbeats {
   async beat({ tenant = '', workerId, instance, jobs, leaseMs }: HeartbeatCall): Promise<HeartbeatAnswer> {
     checkWorkerId(workerId);
     if (instance !== undefined) checkWorkerId(instance, 'instance');
+    if (!Array.isArray(jobs)) throw invalidField('active_jobs', 'must be a list.');
     if (jobs.length > MAX_CLAIM) throw invalidField('active_jobs', `must have at most ${MAX_CLAIM} items.`);
+    for (const { id } of jobs) checkId(id, 'active_jobs.id');
     const { store } = this.#parts;
     const now = store.clock.now();
     const runs = jobs.map(({ id, leaseToken }) => ({

@@ -5,6 +5,7 @@ const MAX_LENGTH = 256;
 const UNPRINTABLE = /\p{C}/u;
 
 export function checkWorkerId(id: string, field = 'worker_id'): string {
-  if (id.length > 0 && id.length <= MAX_LENGTH && id.isWellFormed() && !UNPRINTABLE.test(id)) return id;
+  if (typeof id === 'string' && id.length > 0 && id.length <= MAX_LENGTH && id.isWellFormed() && !UNPRINTABLE.test(id))
+    return id;
   throw invalidField(field, `must be 1 to ${MAX_LENGTH} printable characters.`, { max: MAX_LENGTH });
 }

@@ -5,6 +5,7 @@ import type { Job } from '../job/job.ts';
 import { withReminder } from '../job/next-at.ts';
 import { type Command, transition } from '../job/transition.ts';
 import type { LimitRule } from '../limits/limit.ts';
+import { checkId } from '../read-query.ts';
 import type { ApplyAnswer, Change, Expectation } from '../store/apply.ts';
 import type { FireAnswer, FireRequest } from '../store/crons.ts';
 import type { InsertAnswer, InsertGroup, NewJob } from '../store/insert.ts';
@@ -74,6 +75,7 @@ export class Writer {
   }
 
   async mustRead(key: JobKey): Promise<Job> {
+    checkId(key.id);
     const job = await this.read(key);
     if (job === null) throw jobNotFound(key.id);
     return job;

@@ -3,6 +3,7 @@ import type { Writer } from '../commit/writer.ts';
 import { WaybillError } from '../errors.ts';
 import type { Job } from '../job/job.ts';
 import type { Command } from '../job/transition.ts';
+import { checkAtMost, checkedFilter, pageOf } from '../read-query.ts';
 import type { JobFilter } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import type { DeadLetters, SkippedLetter } from '../waybill.ts';
@@ -15,8 +16,7 @@ const MOST_NAMED = 100;
 /** Jobs that were given up and kept for repair. */
 export function deadLetters(store: Store, writer: Writer): DeadLetters {
   const inSet = (filter: Partial<JobFilter> = {}): JobFilter => ({
-    tenant: '',
-    ...filter,
+    ...checkedFilter(filter),
     states: ['discarded'],
     dead: true,
   });
@@ -53,7 +53,7 @@ export function deadLetters(store: Store, writer: Writer): DeadLetters {
   }
 
   return {
-    list: ({ filter, ...query }) => store.list({ ...query, filter: inSet(filter) }),
+    list: async ({ filter, ...query } = {}) => store.list({ ...pageOf(query), filter: inSet(filter) }),
     get: (id, { tenant } = {}) => get(id, tenant),
     replay: async (id, { tenant = '' } = {}) => {
       await get(id, tenant);
@@ -64,11 +64,11 @@ export function deadLetters(store: Store, writer: Writer): DeadLetters {
       return writer.change({ tenant, id }, { do: 'forget' }, notDead);
     },
     replayMany: async (filter, { atMost = Number.POSITIVE_INFINITY } = {}) => {
-      const { done, ...rest } = await forAll(filter, { do: 'replay' }, atMost);
+      const { done, ...rest } = await forAll(filter, { do: 'replay' }, checkAtMost(atMost));
       return { replayed: done, ...rest };
     },
     discardMany: async (filter, { atMost = Number.POSITIVE_INFINITY } = {}) => {
-      const { done, ...rest } = await forAll(filter, { do: 'forget' }, atMost);
+      const { done, ...rest } = await forAll(filter, { do: 'forget' }, checkAtMost(atMost));
       return { discarded: done, ...rest };
     },
     stats: async (filter) => {

@@ -204,9 +204,9 @@ export function checkPlain(request: unknown, now: number): CheckedRequest {
 }
 
 export function checkQueue(queue: string, field: string): string {
-  if (queue.length <= MAX_QUEUE && QUEUE.test(queue)) return queue;
+  if (typeof queue === 'string' && queue.length <= MAX_QUEUE && QUEUE.test(queue)) return queue;
   const rule = `must be 1 to ${MAX_QUEUE} characters of a-z, 0-9, '.' and '-', beginning with a letter or digit.`;
-  throw invalidField(field, rule, { received: queue.slice(0, MAX_QUEUE) });
+  throw invalidField(field, rule, { received: String(queue).slice(0, MAX_QUEUE) });
 }
 
 export const queueNotFound = (queue: string): WaybillError =>

@@ -7,6 +7,7 @@ import { invalidField } from '../errors.ts';
 import { parseToken } from '../job/lease.ts';
 import type { Progress, Report } from '../job/progress.ts';
 import type { JsonObject } from '../json.ts';
+import { checkId } from '../read-query.ts';
 import { refusal } from '../settle/refusal.ts';
 import type { ReportAnswer, ReportRequest } from '../store/reports.ts';
 import type { Store } from '../store/store.ts';
@@ -38,6 +39,7 @@ export class Reporter {
 
   async report(call: ReportCall): Promise<Progress> {
     const { tenant = '', id, workerId } = call;
+    checkId(id);
     const report = checked(call);
     const token = call.leaseToken === undefined ? undefined : parseToken(call.leaseToken);
     const { store, heartbeats, followUp } = this.#parts;
@@ -50,6 +52,7 @@ export class Reporter {
   }
 
   async progress(id: string, { tenant = '' }: { tenant?: string } = {}): Promise<Progress | null> {
+    checkId(id);
     const [progress] = await this.#parts.store.reports.get([{ tenant, id }]);
     // Only where there is none it matters whether there is such a job.
     if (!progress) await this.#parts.writer.mustRead({ tenant, id });

@@ -9,6 +9,7 @@ import { holdsLease, type LeaseToken, parseToken } from '../job/lease.ts';
 import type { Outcome } from '../job/outcome.ts';
 import { transition } from '../job/transition.ts';
 import type { Logger } from '../logger.ts';
+import { checkId } from '../read-query.ts';
 import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { SettleCall } from '../waybill.ts';
@@ -44,6 +45,7 @@ export class Settler {
   /** In one frame: hundreds of calls wait for the same flush, and each holds whatever it is made of until then. */
   async settle(call: SettleCall): Promise<Job> {
     const { tenant = '', id, within } = call;
+    checkId(id);
     const { held, writer } = this.#parts;
     const token = call.leaseToken === undefined ? undefined : parseToken(call.leaseToken);
     const rows = within ? writer.within(within) : writer;

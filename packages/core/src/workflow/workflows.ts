@@ -8,10 +8,11 @@ import { newJobId } from '../job/id.ts';
 import { checkIdPrefix } from '../job/id-prefix.ts';
 import type { Job, JobState } from '../job/job.ts';
 import type { JsonObject } from '../json.ts';
+import { checkId, checkStates, pageOf } from '../read-query.ts';
 import type { Edge, NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
 import type { Transaction } from '../store/transaction.ts';
-import type { WorkflowRecord, WorkflowState } from '../store/workflow-record.ts';
+import { WORKFLOW_STATES, type WorkflowRecord, type WorkflowState } from '../store/workflow-record.ts';
 import type { WorkflowInfo, WorkflowNode, Workflows } from '../waybill.ts';
 import { further, within } from './add-nodes.ts';
 import { plant } from './plant.ts';
@@ -37,6 +38,7 @@ interface WorkflowParts {
 /** Graphs of jobs: created whole, looked at, extended, cancelled and repaired. */
 export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows {
   const mustGet = async (tenant: string, id: string): Promise<WorkflowRecord> => {
+    checkId(id);
     const record = await store.workflows.get(tenant, id);
     if (record === null) throw workflowNotFound(id);
     return record;
@@ -184,13 +186,15 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
   return {
     create: async (request, { tenant = '', within: transaction } = {}) => create(request, tenant, transaction),
     get: async (id, { tenant = '' } = {}) => infoOf(await mustGet(tenant, id)),
-    list: async ({ tenant = '', ...query }) => {
+    list: async ({ tenant = '', ...query } = {}) => {
+      if (query.states !== undefined) checkStates(query.states, WORKFLOW_STATES, 'states');
       if (query.idPrefix !== undefined) checkIdPrefix(query.idPrefix, 'idPrefix');
-      return store.workflows.list({ tenant, ...query });
+      return store.workflows.list({ tenant, ...pageOf(query) });
     },
-    nodes: async (id, { tenant = '', ...query }) => {
+    nodes: async (id, { tenant = '', ...query } = {}) => {
+      const asked = pageOf(query);
       await mustGet(tenant, id);
-      const page = await store.list({ filter: { tenant, workflowId: id }, ...query });
+      const page = await store.list({ filter: { tenant, workflowId: id }, ...asked });
       return { ...page, items: await withParents(tenant, page.items) };
     },
     addNodes: (id, nodes, { tenant = '' } = {}) => addNodes(id, nodes, tenant),

@@ -27,6 +27,14 @@ import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
 import { isRemote } from '../connect/parse-address.ts';
 import { checkedCalls, checkedDeadLetters } from './checked-calls.ts';
 import type { ConnectOptions } from './connect-options.ts';
+import {
+  type DeadLettersById,
+  deadLettersById,
+  type JobsById,
+  jobsById,
+  type WorkflowsById,
+  workflowsById,
+} from './id-argument.ts';
 import { open } from './open.ts';
 import { plainSchedule, type ScheduleRequest } from './schedule-request.ts';
 import { checkedServer } from './server-check.ts';
@@ -58,7 +66,6 @@ export interface WorkOptions extends Omit<WorkerOptions, 'jobs' | 'tasks'> {
 }
 
 type Crons = Waybill['crons'];
-type Workflows = Waybill['workflows'];
 
 /** Schedules, whose jobs may be those of tasks. */
 export interface TypedCrons extends Crons {
@@ -66,13 +73,16 @@ export interface TypedCrons extends Crons {
 }
 
 /** Workflows, whose jobs may be those of tasks. */
-export interface TypedWorkflows extends Workflows {
+export interface TypedWorkflows extends WorkflowsById {
   create(request: WorkflowRequest, context?: { tenant?: string; within?: Transaction }): Promise<WorkflowInfo>;
   addNodes(id: string, nodes: readonly GraphNode[], context?: { tenant?: string }): Promise<WorkflowInfo>;
 }
 
 /** The port, and on top of it typed tasks. */
 export interface Connection extends Waybill {
+  /** An id may be given as text, or as what `enqueue` has answered. */
+  readonly jobs: JobsById;
+  readonly deadLetters: DeadLettersById;
   readonly crons: TypedCrons;
   readonly workflows: TypedWorkflows;
   /** Checked against the task's schema before anything is stored; durable when it answers. */
@@ -112,13 +122,13 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
   const waits = new Waits(port, waitClock ?? clock, tenant);
   const [crons, workflows] = [checkedCalls(port, 'crons'), checkedCalls(port, 'workflows')];
   const connection: Connection = {
-    jobs: checkedCalls(port, 'jobs'),
-    deadLetters: checkedDeadLetters(port),
+    jobs: jobsById(checkedCalls(port, 'jobs')),
+    deadLetters: deadLettersById(checkedDeadLetters(port)),
     queues: checkedCalls(port, 'queues'),
     limits: checkedCalls(port, 'limits'),
     crons: { ...crons, put: async (request, context) => crons.put(await plainSchedule(request, defaults), context) },
     workflows: {
-      ...workflows,
+      ...workflowsById(workflows),
       create: async (request, context) => workflows.create(await plainWorkflow(request, defaults), context),
       addNodes: async (id, nodes, context) => workflows.addNodes(id, await plainNodes(nodes, defaults), context),
     },
