@@ -18,3 +18,15 @@ test('D2: a failed run is one sentence about what happened and one about what co
     'Job j-1 email.welcome became a dead letter after 1 attempt: no reason was given. Run it again: waybill dead replay j-1',
   );
 });
+
+test('M3: of a failed node it says how to repair the workflow, since a replay leaves that failed', () => {
+  const node = { ...job, state: 'discarded', workflowId: 'w-1', node: 'build' } as const;
+  expect(failureLine({ ...node, dead: true }, 'no luck')).toBe(
+    'Job j-1 email.welcome became a dead letter after 1 attempt: no luck. Repair its workflow: waybill workflows resume w-1',
+  );
+  expect(failureLine({ ...node, tenant: 'acme' }, 'no luck')).toBe(
+    'Job j-1 email.welcome was discarded after 1 attempt: no luck. Repair its workflow: waybill workflows resume w-1 --tenant acme',
+  );
+  // A callback is no node: what becomes of it does not change the workflow.
+  expect(failureLine({ ...node, node: null, dead: true }, 'no luck')).toContain('waybill dead replay j-1');
+});

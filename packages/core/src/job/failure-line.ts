@@ -12,6 +12,12 @@ export function failureLine(job: Job, reason = lastError(job)?.message ?? 'no re
     return `Job ${id} ${type} failed on attempt ${attempt} of ${maxAttempts}: ${why} ${next} See: waybill jobs show ${id}${whose}`;
   }
   const after = `after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}`;
+  // A node that runs again by itself leaves its workflow failed.
+  if (job.workflowId !== null && job.node !== null) {
+    const what = job.dead ? 'became a dead letter' : 'was discarded';
+    const repair = `Repair its workflow: waybill workflows resume ${job.workflowId}${whose}`;
+    return `Job ${id} ${type} ${what} ${after}: ${why} ${repair}`;
+  }
   return job.dead
     ? `Job ${id} ${type} became a dead letter ${after}: ${why} Run it again: waybill dead replay ${id}${whose}`
     : `Job ${id} ${type} was discarded ${after}: ${why} See: waybill jobs show ${id}${whose}`;

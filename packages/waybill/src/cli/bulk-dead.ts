@@ -13,6 +13,7 @@ import { countDead, DEAD_FILTERS, readDeadFilter } from './dead-filter.ts';
 import { MOST_MESSAGES, queuesOnly, replayMessages } from './dead-messages.ts';
 import { forEachId } from './each-id.ts';
 import { INTERRUPTED } from './exit.ts';
+import { tellFailedWorkflows } from './failed-workflows.ts';
 import { ofDeadLetter } from './one-dead.ts';
 import { TRANSPORT } from './serve-options.ts';
 
@@ -27,6 +28,8 @@ interface Bulk {
   wireWord: string;
   /** Whether messages that were put aside are part of it. */
   withMessages?: boolean;
+  /** Whether the jobs run again. */
+  revives?: boolean;
   notes?: string;
   one(deadLetters: DeadLetters, id: string): Promise<Job>;
   slice(deadLetters: DeadLetters, filter: Partial<JobFilter>, atMost: number): Promise<Round>;
@@ -64,16 +67,18 @@ export const bulkDead = (bulk: Bulk): Command =>
       const waybill = await context.connect(transport === undefined ? {} : { transport });
       const { deadLetters } = waybill;
       if (values['dry-run']) return dryRun(waybill, ids, filter, bulk, context);
-      const queues = new Set<string>();
+      const done: Job[] = [];
       const one = async (id: string) => {
         const job = await ofDeadLetter(waybill, id, () => bulk.one(deadLetters, id));
-        queues.add(job.queue);
+        done.push(job);
         return job;
       };
       if (ids.length === 0) return doAll(deadLetters, filter, bulk, context, values.yes ?? false);
       const exitCode = await forEachId(waybill, ids, context, bulk.word, one);
       // The notices of their deaths have served.
-      if (bulk.withMessages) await deadLetters.messages?.replay({ queues: [...queues] }, { atMost: 0 });
+      const queues = [...new Set(done.map(({ queue }) => queue))];
+      if (bulk.withMessages) await deadLetters.messages?.replay({ queues }, { atMost: 0 });
+      if (bulk.revives) await tellFailedWorkflows(waybill, done, context);
       return exitCode;
     },
   });

@@ -7,6 +7,7 @@ export const deadReplay = bulkDead({
   word: 'replayed',
   wireWord: 'retried',
   withMessages: true,
+  revives: true,
   notes: `With an sqs:// transport, --all also sends back messages that were put aside, unless filters are given that only
 rows have. A row decides about every message, so nothing runs twice.`,
   one: (deadLetters, id) => deadLetters.replay(id),

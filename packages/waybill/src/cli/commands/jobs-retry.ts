@@ -1,5 +1,7 @@
+import type { Job } from '@waybill/core';
 import { command } from '../command.ts';
 import { forEachId } from '../each-id.ts';
+import { tellFailedWorkflows } from '../failed-workflows.ts';
 
 export const jobsRetry = command({
   name: 'jobs retry',
@@ -9,6 +11,13 @@ export const jobsRetry = command({
   notes: 'However a job ended: completed, cancelled or discarded. Many dead letters at once: waybill dead replay --all',
   run: async ({ args }, context) => {
     const waybill = await context.connect();
-    return forEachId(waybill, args, context, 'starts over', (id) => waybill.jobs.retry(id));
+    const again: Job[] = [];
+    const exitCode = await forEachId(waybill, args, context, 'starts over', async (id) => {
+      const job = await waybill.jobs.retry(id);
+      again.push(job);
+      return job;
+    });
+    await tellFailedWorkflows(waybill, again, context);
+    return exitCode;
   },
 });

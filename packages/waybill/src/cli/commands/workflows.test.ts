@@ -180,3 +180,28 @@ test('resume, cancel and what is not there', async () => {
     "
   `);
 });
+
+test('M3: a node that is run again by itself is told to leave its workflow failed, and resume repairs it', async () => {
+  const [failed] = await terminal.engine(
+    async ({ jobs }) => (await jobs.list({ filter: { states: ['discarded'] } })).items,
+  );
+  const advice = `waybill: workflow ${id} stays failed. Run all of it that is left: waybill workflows resume ${id}\n`;
+  expect((await terminal.run('jobs', 'retry', failed!.id)).err).toBe(terminal.stable(advice));
+  expect(await terminal.json('workflows', 'show', id)).toMatchObject({ workflow: { state: 'failed' } });
+  await terminal.run('workflows', 'resume', id);
+  await terminal.settle({ kind: 'failed', error: { code: 'broke', message: 'No money.' } });
+  await terminal.run('workflows', 'resume', id);
+  for (let nodes = 0; nodes < 4; nodes += 1) await terminal.settle({ kind: 'completed', result: null });
+  expect(await terminal.json('workflows', 'show', id)).toMatchObject({ workflow: { state: 'completed' } });
+  expect((await terminal.run('jobs', 'retry', failed!.id)).err).not.toContain('stays failed');
+});
+
+test('M3: dead replay of a node says the same', async () => {
+  const retry = { max_attempts: 1, on_exhaustion: 'dead_letter' };
+  const steps = [{ type: 'order.pay', args: [], options: { queue: 'pay', retry } }];
+  const flow = await terminal.engine(({ workflows }) => workflows.create({ type: 'chain', steps }));
+  await terminal.settle({ kind: 'failed', error: { code: 'broke', message: 'No money.' } }, { queue: 'pay' });
+  const [letter] = await terminal.engine(async ({ deadLetters }) => (await deadLetters.list()).items);
+  const { code, err } = await terminal.run('dead', 'replay', letter!.id);
+  expect([code, err]).toEqual([0, expect.stringContaining(terminal.stable(`waybill workflows resume ${flow.id}\n`))]);
+});
