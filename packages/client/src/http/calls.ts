@@ -38,6 +38,13 @@ export interface CallsOptions {
   timeoutMs?: number;
   sleep?: Sleep;
   logger?: StreamLogger;
+  slow?: SlowCalls;
+}
+
+/** Whom to tell of a call that takes long, beside what it was told to wait. */
+export interface SlowCalls {
+  afterMs: number;
+  tell(): void;
 }
 
 /** What streams tell of their connection. */
@@ -56,11 +63,12 @@ export class Calls {
   readonly logger: StreamLogger;
   /** The address of the server, without anything secret. */
   readonly server: string;
-  /** How long an answer may take, and how long a stream may take to open. */
+  /** How long a call may take with all its repetitions, and how long a stream may take to open. */
   readonly timeoutMs: number;
   readonly #headers: Record<string, string>;
   readonly #tenant: string;
   readonly #fetch: NonNullable<CallsOptions['fetch']>;
+  readonly #slow: SlowCalls | undefined;
   readonly #closing = new AbortController();
   readonly #underway = new Set<Promise<unknown>>();
 
@@ -72,6 +80,7 @@ export class Calls {
     this.timeoutMs = options.timeoutMs ?? 30_000;
     this.sleep = options.sleep ?? sleep;
     this.logger = options.logger ?? silent;
+    this.#slow = options.slow;
   }
 
   /** The tenant that a call is about: the one that it names, else that of the connection. */
@@ -110,18 +119,26 @@ export class Calls {
     const { repeatable = method === 'GET', onRepeat } = options;
     const body = options.body === undefined ? undefined : jsonOf(options.body);
     const away = join(options.signal, this.closing);
+    const slow = this.#slow && setTimeout(this.#slow.tell, this.#slow.afterMs + (options.waitMs ?? 0));
+    // One deadline over all attempts: a server that swallows every call would else be waited for as often as it is asked.
+    const allowedMs = this.timeoutMs + (options.waitMs ?? 0);
+    const begun = performance.now();
+    const leftMs = () => allowedMs - (performance.now() - begun);
     try {
       for (let failures = 0; ; failures += 1) {
         if (failures > 0) onRepeat?.();
         try {
-          return await this.#attempt<T>(method, path, body, options);
+          return await this.#attempt<T>(method, path, body, options, { allowedMs, leftMs: Math.max(0, leftMs()) });
         } catch (error) {
           if (!repeatable || !isLost(error) || failures + 1 >= ATTEMPTS) throw error;
-          await this.sleep(backoffMs(failures), away.signal);
+          const pauseMs = backoffMs(failures);
+          if (leftMs() <= pauseMs) throw error;
+          await this.sleep(pauseMs, away.signal);
           if (away.signal.aborted) throw error;
         }
       }
     } finally {
+      clearTimeout(slow);
       away.leave();
     }
   }
@@ -160,15 +177,20 @@ export class Calls {
   }
 
   /** Raced against the deadline: a fetch of the caller's own, or what it reads from, may take no notice of its signal. */
-  async #attempt<T>(method: string, path: string, body: string | undefined, options: CallOptions): Promise<Answer<T>> {
+  async #attempt<T>(
+    method: string,
+    path: string,
+    body: string | undefined,
+    options: CallOptions,
+    { allowedMs, leftMs }: { allowedMs: number; leftMs: number },
+  ): Promise<Answer<T>> {
     const late = join(options.signal);
-    const allowedMs = this.timeoutMs + (options.waitMs ?? 0);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const deadline = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => {
         reject(tooLate(this.server, allowedMs));
         late.abort();
-      }, allowedMs);
+      }, leftMs);
     });
     const answer = this.#request(method, path, body, options, late.signal).then(async (response) =>
       read<T>(response, await this.#textOf(response), options.accept, this.server),

@@ -96,6 +96,9 @@ test('the client has the methods that the table says it has, and no others', () 
 /** Far longer than the deadlines of all attempts together, and far shorter than those of the platform. */
 const TEST_MS = 30_000;
 
+/** Long enough that a busy machine is not late by as much again; four attempts with a deadline each would be. */
+const TOTAL_MS = 1_000;
+
 describe.each(Object.entries(BAD_SERVERS))('a server that %s', (_name, behaviour) => {
   const calls = all.flatMap(({ group, method, its }) =>
     typeof its === 'string' ? [] : [[`${group}.${method}`, its] as const],
@@ -113,6 +116,19 @@ describe.each(Object.entries(BAD_SERVERS))('a server that %s', (_name, behaviour
       );
       expect(refused).toMatchObject({ name: 'WaybillError', retryable: true, message: expect.stringContaining(url) });
       expect(['timeout', 'unavailable']).toContain((refused as { code: string }).code);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'M4: all attempts of a call share one deadline',
+    async () => {
+      const { url } = await badServer(behaviour);
+      const client = remote(url, { timeoutMs: TOTAL_MS });
+      onTestFinished(() => client.close());
+      const begun = performance.now();
+      await expect(client.queues.list()).rejects.toMatchObject({ retryable: true });
+      expect(performance.now() - begun).toBeLessThan(2 * TOTAL_MS);
     },
     TEST_MS,
   );
@@ -143,4 +159,32 @@ test('a fetch that takes no notice of its signal is given up in time too', async
   });
   for (const { queues } of [client, stuck])
     await expect(queues.list()).rejects.toMatchObject({ code: 'timeout', message: expect.stringContaining('20 ms') });
+});
+
+test('M4: what fails at once is tried again until the deadline, and no pause leads beyond it', async () => {
+  const pauses: number[] = [];
+  const failing = (timeoutMs: number) =>
+    remote('http://waybill.test', {
+      timeoutMs,
+      sleep: async (ms) => void pauses.push(ms),
+      fetch: () => Promise.reject(new TypeError('fetch failed')),
+    });
+  await expect(failing(30_000).queues.list()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(pauses).toHaveLength(3);
+  pauses.length = 0;
+  // The first pause is 50 ms at least.
+  await expect(failing(40).queues.list()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(pauses).toEqual([]);
+});
+
+test('M4: a call that takes long is told of while it waits', async () => {
+  const { url } = await badServer(() => {});
+  const told = Promise.withResolvers<void>();
+  const client = remote(url, { timeoutMs: TEST_MS, slow: { afterMs: 20, tell: told.resolve } });
+  const away = new AbortController();
+  const claimed = client.jobs.claim({ queues: ['default'], signal: away.signal, waitMs: 10 }).catch(() => null);
+  await told.promise;
+  const closed = client.close();
+  away.abort();
+  await Promise.all([claimed, closed]);
 });

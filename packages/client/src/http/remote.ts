@@ -13,10 +13,12 @@ export interface RemoteOptions extends CallsOptions {
   headers?: NonNullable<CallsOptions['headers']>;
   /** @defaultValue the one of the platform */
   fetch?: NonNullable<CallsOptions['fetch']>;
-  /** How long an answer may take, beside what a claim was told to wait. @defaultValue 30_000 */
+  /** How long a call may take with its repetitions, beside what a claim was told to wait. @defaultValue 30_000 */
   timeoutMs?: number;
   /** Told when a stream of events has lost its server, and when it is back. @defaultValue none */
   logger?: NonNullable<CallsOptions['logger']>;
+  /** Told of each call that takes longer than `afterMs`. @defaultValue none */
+  slow?: NonNullable<CallsOptions['slow']>;
   /** How to wait before a repetition; for tests. @defaultValue by a timer */
   sleep?: NonNullable<CallsOptions['sleep']>;
 }

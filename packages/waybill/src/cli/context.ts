@@ -1,4 +1,5 @@
 import { type Clock, systemClock, type Waybill } from '@waybill/core';
+import { shownAddress } from '../connect/shown-address.ts';
 import type { Io } from './io.ts';
 import { type Opening, openWaybill } from './open-waybill.ts';
 import { type Style, styleFor } from './style.ts';
@@ -23,6 +24,7 @@ export class Context {
   /** Undefined: the one without a name. */
   readonly tenant: string | undefined;
   #waybill: Promise<Waybill> | undefined;
+  #isSlow = false;
 
   constructor(io: Io, values: { store?: string; tenant?: string; json?: boolean }) {
     this.io = io;
@@ -53,11 +55,19 @@ export class Context {
     transport = transportIn(this.io.env),
     blobs = blobsIn(this.io.env),
     logger,
-  }: Partial<Omit<Opening, 'clock' | 'tenant'>> = {}): Promise<Waybill> {
+  }: Partial<Omit<Opening, 'clock' | 'tenant' | 'onSlow'>> = {}): Promise<Waybill> {
     const { clock, tenant } = this;
-    const opening = { clock, tenant, create, maintenance, transport, blobs, logger };
+    // A command that logs has a log to tell of its server.
+    const onSlow = logger === undefined ? () => this.#tellSlow() : undefined;
+    const opening = { clock, tenant, create, maintenance, transport, blobs, logger, onSlow };
     this.#waybill ??= openWaybill(this.store, opening);
     return this.#waybill;
+  }
+
+  #tellSlow(): void {
+    if (this.#isSlow) return;
+    this.#isSlow = true;
+    this.io.stderr.write(`waybill: waiting for ${shownAddress(this.store)}\n`);
   }
 
   /** The one document of this call, or its text for people. Lines that are too wide for them go on in the next one. */

@@ -15,19 +15,24 @@ export interface Opening {
   blobs: string | undefined;
   /** @defaultValue stderrLogger */
   logger?: Logger | undefined;
+  /** Told of a call to a server that takes long. */
+  onSlow?: (() => void) | undefined;
 }
+
+/** Whoever waits for an answer wants to know by then that something goes on. */
+const SLOW_MS = 2_000;
 
 /** A server over HTTP, or the engine itself on a store. */
 export async function openWaybill(
   address: string,
-  { clock, tenant, create, maintenance, transport, blobs, logger }: Opening,
+  { clock, tenant, create, maintenance, transport, blobs, logger, onSlow }: Opening,
 ): Promise<Waybill> {
   const parsed = parseAddress(address);
   // The machine's own clock is not passed on, so that a store with a server goes by the server's time.
   const ordered = clock.now === systemClock.now ? {} : { clock };
   const common = { ...ordered, ...(tenant !== undefined && { tenant }), ...(logger !== undefined && { logger }) };
   // The environment may name a transport and blobs for the servers of this machine; a remote server has its own.
-  if (parsed.kind === 'remote') return open(address, common);
+  if (parsed.kind === 'remote') return open(address, common, onSlow && { afterMs: SLOW_MS, tell: onSlow });
   const file = fileOf(parsed);
   if (!create && file !== null && !existsSync(file)) {
     throw new WaybillError('not_found', `There is no store ${shownAddress(address)}.`, {

@@ -1,3 +1,4 @@
+import { createServer, type Socket } from 'node:net';
 import { remote } from '@waybill/client/http';
 import { engine } from '@waybill/core';
 import { createApp, serve } from '@waybill/server';
@@ -86,4 +87,24 @@ test('a server that is not there: exit 14, and which one was meant', async () =>
     ",
     }
   `);
+});
+
+test('M4: a server that swallows everything is told of while the command waits', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => void sockets.add(socket.on('error', () => {}).resume()));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void silent.close());
+  const url = `http://127.0.0.1:${(silent.address() as { port: number }).port}`;
+  const terminal = new Terminal(url);
+  // Once the line has come, the server goes, so that the test need not wait for the deadline.
+  terminal.onError = () => {
+    silent.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  const { code, err } = await terminal.run('queues');
+  expect(code).toBe(14);
+  expect(err.split('\n').slice(0, 2)).toEqual([
+    `waybill: waiting for ${url}`,
+    `waybill: The server ${url} could not be reached, or its answer broke off.`,
+  ]);
 });

@@ -1,3 +1,4 @@
+import type { RemoteOptions } from '@waybill/client/http';
 import { checkNodeVersion, engine, inTenant, stderrLogger, type Waybill } from '@waybill/core';
 import { readBlobs } from '../connect/open-blobs.ts';
 import { openStore } from '../connect/open-store.ts';
@@ -34,7 +35,7 @@ export async function prepareEngine(parts: EngineParts): Promise<StartEngine> {
 }
 
 /** The whole of Waybill behind an address: in this process on a store, or a server spoken to over HTTP. */
-export async function open(url: string, options: ConnectOptions): Promise<Waybill> {
+export async function open(url: string, options: ConnectOptions, slow?: RemoteOptions['slow']): Promise<Waybill> {
   checkNodeVersion();
   checkOptions(options);
   const address = parseAddress(url);
@@ -43,7 +44,8 @@ export async function open(url: string, options: ConnectOptions): Promise<Waybil
     // Loaded only when named, like the stores.
     const { remote } = await import('@waybill/client/http');
     const { headers, tenant, logger = stderrLogger } = options;
-    return remote(address.url, { logger, ...(headers && { headers }), ...(tenant !== undefined && { tenant }) });
+    const given = { ...(headers && { headers }), ...(tenant !== undefined && { tenant }), ...(slow && { slow }) };
+    return remote(address.url, { logger, ...given });
   }
   const { transport = 'poll', blobs, tenant = '' } = options;
   const start = await prepareEngine({ store: address, transport, blobs });

@@ -32,6 +32,7 @@ export class Terminal {
   progress: string[] = [];
   interruption = new AbortController();
   onOutput: (text: string) => void = () => {};
+  onError: (text: string) => void = () => {};
   readonly store: string;
   readonly #ids: string[] = [];
 
@@ -49,7 +50,12 @@ export class Terminal {
           this.onOutput(text);
         },
       },
-      stderr: { write: (text: string) => (err += text) },
+      stderr: {
+        write: (text: string) => {
+          err += text;
+          this.onError(text);
+        },
+      },
       isTty: this.isTty,
       isErrTty: this.isErrTty,
       columns: () => this.columns,
