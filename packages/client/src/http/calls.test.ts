@@ -39,10 +39,20 @@ test('M4: a server that does not answer in time is given up, and its time is not
   expect(calls).toBe(2);
 });
 
-test('what is not from a Waybill server is told from what is', async () => {
+test('M5: what is not from a Waybill server is told from what is', async () => {
   const page = '<html>welcome</html>';
-  await expect(client(answering(200, page)).queues.list()).rejects.toMatchObject({ code: 'internal' });
-  await expect(client(answering(404, page)).queues.list()).rejects.toMatchObject({ code: 'not_found' });
+  for (const status of [200, 302, 400, 404, 405, 500]) {
+    const refusal = {
+      code: 'unavailable',
+      message: `What answered at http://waybill.test/base with status ${status} is no Waybill server.`,
+      hint: 'Check the port and the path in the address.',
+    };
+    await expect(client(answering(status, page)).queues.list()).rejects.toMatchObject(refusal);
+  }
+  await expect(client(answering(404, '{"message":"no route"}')).jobs.get('x')).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+  await expect(client(answering(401, page)).queues.list()).rejects.toMatchObject({ code: 'unauthenticated' });
   await expect(client(answering(502, page)).queues.list()).rejects.toMatchObject({ code: 'unavailable' });
   await expect(client(answering(503, page)).health()).rejects.toMatchObject({ code: 'unavailable' });
   const follow = client(answering(200, page)).events.follow({ signal: new AbortController().signal });

@@ -260,12 +260,30 @@ function read<T>(response: Response, text: string, accept: number | undefined, s
   const isObject = typeof body === 'object' && body !== null;
   // A proxy in between may answer with the accepted status too; its body is none of ours.
   if (isObject && (response.ok || (status === accept && !('error' in body)))) return { status, body: body as T };
-  if (!response.ok) throw new RemoteError(errorFromWire(body, status));
-  throw noWaybill(server);
+  if (isObject && 'error' in body) throw new RemoteError(errorFromWire(body, status));
+  throw foreign(server, status);
 }
 
+const CHECK_ADDRESS = 'Check the port and the path in the address.';
+
 export const noWaybill = (server: string): RemoteError =>
-  new RemoteError({ code: 'internal', message: `What answered at ${server} is no Waybill server.` });
+  new RemoteError({
+    code: 'internal',
+    message: `What answered at ${server} is no Waybill server.`,
+    hint: CHECK_ADDRESS,
+  });
+
+/** What a proxy says of itself with these is true also where the body is none of ours. */
+const OF_PROXIES: readonly number[] = [401, 403, 413, 429, 503, 504];
+
+/** Somebody else has answered: a wrong address, or a proxy that has lost its server. Nothing is known of the call. */
+function foreign(server: string, status: number): RemoteError {
+  const { code } = errorFromWire(undefined, status);
+  const message = `What answered at ${server} with status ${status} is no Waybill server.`;
+  return OF_PROXIES.includes(status)
+    ? new RemoteError({ code, message })
+    : new RemoteError({ code: 'unavailable', message, hint: CHECK_ADDRESS });
+}
 
 const noAnswer = (server: string, cause: unknown): RemoteError => {
   const message = `The server ${server} could not be reached, or its answer broke off.`;

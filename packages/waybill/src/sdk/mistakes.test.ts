@@ -54,6 +54,42 @@ test('D12: a server of something else is told of', async () => {
   expect((await told).message).toBe(`The server ${url} answers, but it is no Waybill server.`);
 });
 
+test.each<[number, string, string, string]>([
+  [200, '<html>hi</html>', 'answers, but it is no Waybill server.', 'Check the port'],
+  [200, '{"status":"ok"}', 'answers, but it is no Waybill server.', 'Check the port'],
+  [302, '', 'answers with status 302. Calls are refused.', 'Check the port'],
+  [401, 'who are you?', 'answers with status 401. Calls are refused.', "in the option 'headers'"],
+  [403, '{"error":{"code":"forbidden"}}', 'answers with status 403. Calls are refused.', "in the option 'headers'"],
+  [502, '<html>Bad Gateway</html>', 'answers with status 502. Calls are refused.', 'runs behind what answers'],
+])('D12: M5: an answer %i %s at connect is told of', async (status, body, why, advice) => {
+  const url = await listening(createServer((_, answer) => answer.writeHead(status).end(body)));
+  const told = Promise.withResolvers<[object, string]>();
+  const logger = { ...firstWarning().logger, warn: (...line: [object, string]) => told.resolve(line) };
+  const waybill = await connect(url, { logger });
+  onTestFinished(() => waybill.close());
+  const [fields, message] = await told.promise;
+  expect(message).toBe(`The server ${url} ${why}`);
+  expect(fields).toMatchObject({ status, hint: expect.stringContaining(advice) });
+});
+
+test.each([200, 503])('D12: M5: a Waybill server is not told of, whatever its store does (%i)', async (status) => {
+  const health = JSON.stringify({ status: 'degraded', backend: { type: 'sqlite', status: 'ok', latency_ms: 1 } });
+  const asked = Promise.withResolvers<void>();
+  const url = await listening(
+    createServer((request, answer) => {
+      answer.writeHead(status, { connection: 'close' }).end(health);
+      if (request.url === '/health') request.socket.once('close', () => asked.resolve());
+    }),
+  );
+  const warnings: string[] = [];
+  const waybill = await connect(url, { logger: { ...firstWarning().logger, warn: (_, text) => warnings.push(text) } });
+  await asked.promise;
+  // The answer of a later call comes behind that of the first.
+  await waybill.health();
+  await waybill.close();
+  expect(warnings).toEqual([]);
+});
+
 test('D12: a connection that is closed says no more of its server', async () => {
   const asked = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();

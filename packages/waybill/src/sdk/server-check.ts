@@ -1,4 +1,4 @@
-import { stderrLogger, type Waybill } from '@waybill/core';
+import { isObject, stderrLogger, type Waybill } from '@waybill/core';
 import type { ConnectOptions } from './connect-options.ts';
 
 /** A server that has not answered by then is told of. */
@@ -15,10 +15,12 @@ export function checkedServer(port: Waybill, url: string, { logger = stderrLogge
   const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(SILENT_MS)]);
   fetch(`${server}/health`, { signal, ...(headers && { headers }) })
     .then(async (answer) => {
-      await answer.body?.cancel();
-      if (answer.status !== 404) return;
-      const hint = 'Check the port and the path in the address.';
-      logger.warn({ hint }, `The server ${server} answers, but it is no Waybill server.`);
+      const body = await bodyOf(answer);
+      if (isHealth(body)) return;
+      const { status } = answer;
+      const isPage = answer.ok || status === 404;
+      const what = isPage ? 'answers, but it is no Waybill server' : `answers with status ${status}. Calls are refused`;
+      logger.warn({ status, hint: adviceFor(status) }, `The server ${server} ${what}.`);
     })
     .catch((error: unknown) => {
       if (closing.signal.aborted) return;
@@ -39,4 +41,25 @@ export function checkedServer(port: Waybill, url: string, { logger = stderrLogge
 function codeOf(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause ? cause.code : undefined;
+}
+
+/** Undefined where it is no JSON. What breaks off counts as no answer. */
+async function bodyOf(answer: Response): Promise<unknown> {
+  const text = await answer.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Also of a server whose store is away: it says so with another status, and its calls say why. */
+const isHealth = (body: unknown): boolean =>
+  isObject(body) && typeof body['status'] === 'string' && isObject(body['backend']);
+
+function adviceFor(status: number): string {
+  if (status === 401 || status === 403 || status === 407)
+    return "Send what it asks for in the option 'headers', such as Authorization.";
+  if (status >= 500) return 'Check that a Waybill server runs behind what answers at this address.';
+  return 'Check the port and the path in the address.';
 }
