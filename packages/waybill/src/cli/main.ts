@@ -8,8 +8,21 @@ import { exitCodeOf, report } from './report.ts';
 import { version } from './version.ts';
 
 export async function main(args: readonly string[]): Promise<void> {
-  process.exitCode = await run(args, processIo());
+  const code = await run(args, processIo());
+  process.exitCode = code;
+  // What the module of a worker holds open, such as a timer or a pool, would keep a command alive that has failed.
+  if (code === 0 || !MODULE_COMMANDS.includes(args[0] ?? '')) return;
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  process.exit(code);
 }
+
+/** Commands that load a module of the user. */
+const MODULE_COMMANDS: readonly string[] = ['work', 'dev'];
+
+const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
 
 /** One call of the command; answers its exit code. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
