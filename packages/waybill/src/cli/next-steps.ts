@@ -1,6 +1,10 @@
 import type { AnyTask } from '@waybill/worker';
 import type { Style } from './style.ts';
 
+/** The command knows a task by its name only. */
+const PLAIN_JOB =
+  'It gets the defaults of a plain job. Retries, timeout and limits of the task come with enqueue() of the SDK.';
+
 /** What to try beside a server that has just started, for a person at a terminal. */
 export function nextSteps(url: string, tasks: readonly AnyTask[], style: Style): string {
   const [first] = tasks;
@@ -14,6 +18,7 @@ export function nextSteps(url: string, tasks: readonly AnyTask[], style: Style):
     style.bold('Next, in another terminal'),
     `  export WAYBILL_STORE=${url}`,
     `  ${enqueue}`,
+    ...(first === undefined ? [] : [style.dim(`  ${PLAIN_JOB}`)]),
     '  waybill jobs list',
     '',
     ...(first === undefined

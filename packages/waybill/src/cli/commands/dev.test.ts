@@ -65,6 +65,10 @@ test('D11: dev runs the tasks of a module in place of the sample', async () => {
   expect(plain).toContain('Working on math.double, math.refuse\n');
   expect(plain).toContain("waybill enqueue math.double '{}' --queue sums --wait");
   expect(plain).not.toContain('sample');
+  // M7: the proposed command knows nothing of the policy that the task has.
+  expect(plain.replaceAll(/\s+/g, ' ')).toContain(
+    'It gets the defaults of a plain job. Retries, timeout and limits of the task come with enqueue() of the SDK.',
+  );
   expect((await other.run('jobs', 'list', '--json')).out).toContain('"result": 42');
 });
 

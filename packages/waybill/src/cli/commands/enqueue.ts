@@ -20,7 +20,8 @@ export const enqueue = command({
     wait: { about: 'wait until the job has finished and print its result; exit 1 unless it completed' },
     timeout: { value: 'SPAN', about: 'how long to wait', default: 'until Ctrl-C' },
   },
-  notes: `The job is durable when this answers. Texts are JSON too:
+  notes: `The job is durable when this answers. It is a plain job: what a task says in its code (queue, retries, timeout) does not
+hold for it, and must be given by options. Texts are JSON too:
 
   waybill enqueue email.send '"ada@example.com"'
 
