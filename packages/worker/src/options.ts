@@ -107,7 +107,10 @@ export function resolveWorkerOptions(options: WorkerOptions, newId: () => string
   if (!Array.isArray(options.tasks)) throw refuse('tasks', 'must be a list of tasks');
   for (const task of options.tasks) checkTask(task);
   const tasks = new Map(options.tasks.map((task) => [task.name, task]));
-  if (tasks.size < options.tasks.length) throw refuse('tasks', 'must have different names');
+  if (tasks.size < options.tasks.length) {
+    const twice = options.tasks.find(({ name }, index) => options.tasks.findIndex((one) => one.name === name) < index);
+    throw refuse('tasks', `must have different names, and '${twice?.name}' is there twice`);
+  }
   const resolvedQueues = resolveQueues(options.queues ?? options.tasks.map(queueOf), options.order ?? DEFAULTS.order);
   const queues = resolvedQueues.map(({ name }) => name);
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

@@ -10,6 +10,7 @@ import {
   WaybillError,
 } from '@waybill/core';
 import { toJson } from './jsonified.ts';
+import { momentText } from './policy-values.ts';
 import { pathOf, type SchemaIssue } from './standard-schema.ts';
 import { type AnyTask, checkRules, checkTask, POLICY_NAMES, type TaskPolicy } from './task.ts';
 import { checkPolicy, policyFor, type TaskDefaults } from './task-defaults.ts';
@@ -118,7 +119,7 @@ function jobOptions(
     unique,
     rate_limit: limit,
     scheduled_at: delay === undefined ? undefined : momentOf(delay),
-    expires_at: expires?.toISOString(),
+    expires_at: expires === undefined ? undefined : momentText('expires', expires),
     pending,
     tags,
   });
@@ -126,7 +127,7 @@ function jobOptions(
 
 /** A delay is told relative to the server's clock: ours may be wrong. */
 function momentOf(delay: number | Date): string {
-  if (delay instanceof Date) return delay.toISOString();
+  if (delay instanceof Date) return momentText('delay', delay);
   if (Number.isFinite(delay) && delay >= 0) return `+PT${Math.round(delay) / 1000}S`;
   throw new WaybillError('invalid_request', `'delay' must be a Date or milliseconds from 0 on, not ${delay}.`);
 }

@@ -173,3 +173,24 @@ describe('the envelope of a task', () => {
     expect(() => new Worker({ jobs: {} as never, tasks: [given as never] })).toThrow(expect.objectContaining(refusal));
   });
 });
+
+it.each<[object, string]>([
+  [{ timeout: '30s' }, "'timeout' must be whole milliseconds above 0, not '30s'."],
+  [{ timeout: 0 }, "'timeout' must be whole milliseconds above 0, not 0."],
+  [{ priority: 1_000 }, "'priority' must be an integer from -100 to 100, not 1000."],
+  [{ priority: 'high' }, "'priority' must be an integer from -100 to 100, not 'high'."],
+  [{ input: { to: 'string' } }, "'input' must be a Standard Schema"],
+  [{ input: null }, "'input' must be a Standard Schema"],
+])('L3: a task with %j is refused where it is defined', (options, why) => {
+  const define = () => task('mail.send', { ...options, run: () => 1 } as never);
+  expect(define).toThrow(expect.objectContaining({ code: 'invalid_request', message: expect.stringContaining(why) }));
+});
+
+it.each<[object, string]>([
+  [{ delay: new Date('x') }, "'delay' must be a Date or milliseconds from 0 on, not an invalid one."],
+  [{ expires: new Date('x') }, "'expires' must be a Date, not an invalid one."],
+  [{ expires: Number.POSITIVE_INFINITY }, "'expires' must be a Date, not Infinity."],
+])('L3: enqueue() with %j is refused by name', async (options, why) => {
+  const refused = requestFor(task('mail.send', { run: () => 1 }), undefined, options);
+  await expect(refused).rejects.toMatchObject({ code: 'invalid_request', message: expect.stringContaining(why) });
+});

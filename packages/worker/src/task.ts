@@ -9,6 +9,7 @@ import {
   WaybillError,
 } from '@waybill/core';
 import type { TaskContext } from './context.ts';
+import { checkPolicyValues, checkSchema } from './policy-values.ts';
 import type { InputOf, OutputOf, StandardSchemaV1 } from './standard-schema.ts';
 import { checkPolicy } from './task-defaults.ts';
 
@@ -92,6 +93,8 @@ export function task(
   if (typeof run !== 'function') throw new WaybillError('invalid_request', noRun(name));
   checkNames(`Task '${name}'`, options, NAMES);
   checkPolicy(`Task '${name}'`, policy);
+  checkPolicyValues(`Task '${name}'`, policy);
+  checkSchema(`Task '${name}'`, schema);
   checkRules(`Task '${name}'`, policy.unique, policy.limit);
   return { name, schema, policy, runner, run };
 }

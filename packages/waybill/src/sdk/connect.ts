@@ -2,6 +2,7 @@ import {
   type Clock,
   type CronRecord,
   checkNames,
+  closest,
   type EnqueueContext,
   invalidField,
   type Job,
@@ -10,6 +11,7 @@ import {
   systemClock,
   type Transaction,
   type Waybill,
+  WaybillError,
   type WorkflowInfo,
 } from '@waybill/core';
 import {
@@ -57,8 +59,10 @@ type Given<T> = [TaskInput<T>] extends [undefined]
   ? [input?: undefined, options?: EnqueueOptions]
   : [input: TaskInput<T>, options?: EnqueueOptions];
 
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGBREAK'] as const;
+
 /** Written out, since whoever has no types of Node would have none of ours. */
-export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR2' | 'SIGBREAK';
+export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 export interface WorkOptions extends Omit<WorkerOptions, 'jobs' | 'tasks'> {
   /** Signals at which the worker drains and the connection closes, e.g. `['SIGTERM', 'SIGINT']`. @defaultValue none */
@@ -119,6 +123,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitClock?: Clock): Connection {
   const { logger = stderrLogger, clock = systemClock, blobs, tenant, defaults } = options;
   const workers = new Set<Worker>();
+  let isClosed = false;
   const waits = new Waits(port, waitClock ?? clock, tenant);
   const [crons, workflows] = [checkedCalls(port, 'crons'), checkedCalls(port, 'workflows')];
   const connection: Connection = {
@@ -167,6 +172,8 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
       return resultOf(await waits.untilFinished(id, { ...whose, ...given }, own?.queue)) as never;
     },
     work: (tasks, { stopOn = [], ...given } = {}) => {
+      if (isClosed) throw new WaybillError('unavailable', 'This connection was closed, and can start no worker.');
+      checkStopOn(stopOn);
       const { jobs, events } = port;
       const room = blobs === undefined ? {} : { maxResultBytes: LARGEST_PAYLOAD };
       const whose = tenant === undefined ? {} : { tenant };
@@ -185,6 +192,7 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
       return worker.start();
     },
     close: async () => {
+      isClosed = true;
       await Promise.all([...workers].map((worker) => worker.stop()));
       await port.close();
     },
@@ -193,6 +201,16 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
 }
 
 const MANY_OPTIONS = ENQUEUE_OPTIONS.filter((name) => name !== 'id' && name !== 'idempotencyKey');
+
+/** A signal that nobody ever sends would leave a worker that does not stop. */
+function checkStopOn(signals: unknown): void {
+  if (!Array.isArray(signals)) throw invalidField('stopOn', "must be a list of signals, such as ['SIGTERM'].");
+  const wrong = signals.find((signal) => !STOP_SIGNALS.includes(signal));
+  if (wrong === undefined && !signals.includes(undefined)) return;
+  const meant = closest(String(wrong), STOP_SIGNALS);
+  const rule = meant === undefined ? `It takes ${STOP_SIGNALS.join(', ')}.` : `Did you mean '${meant}'?`;
+  throw invalidField('stopOn', `has no signal '${String(wrong).slice(0, 100)}'. ${rule}`);
+}
 
 /** What of the options is not about the job itself. */
 const contextOf = ({ tenant, idempotencyKey, within }: EnqueueOptions): EnqueueContext => ({

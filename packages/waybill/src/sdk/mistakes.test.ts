@@ -4,6 +4,7 @@ import type { Logger } from '@waybill/core';
 import { task } from '@waybill/worker';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from './connect.ts';
+import { jobOf } from './task-job.ts';
 import { embedded, overHttp } from './testing/open-connection.ts';
 
 /** What a mistake may take to be told. */
@@ -136,4 +137,39 @@ test.each([
   await expect(waybill.enqueueMany('mail.send' as never, [1] as never)).rejects.toMatchObject(refusal);
   expect(() => waybill.work(['mail.send'] as never)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
   expect(() => waybill.work(task('mail.send', { run: () => 1 }) as never)).toThrow("'tasks' must be a list of tasks");
+});
+
+test.each<[unknown, string]>([
+  [['SIGTRM'], "'stopOn' has no signal 'SIGTRM'. Did you mean 'SIGTERM'?"],
+  [['SIGKILL'], "'stopOn' has no signal 'SIGKILL'."],
+  ['SIGTERM', "'stopOn' must be a list of signals"],
+])('L1: stopOn: %j is refused, and no worker starts', async (stopOn, why) => {
+  const waybill = await embedded();
+  const work = () => waybill.work([task('mail.send', { run: () => 1 })], { stopOn: stopOn as never });
+  expect(work).toThrow(expect.objectContaining({ code: 'invalid_request', message: expect.stringContaining(why) }));
+});
+
+test('L2: a connection that was closed starts no worker', async () => {
+  const waybill = await embedded();
+  await waybill.close();
+  expect(() => waybill.work([task('mail.send', { run: () => 1 })])).toThrow('This connection was closed');
+});
+
+test('L4: a task in place of a job is refused, and says what to give', async () => {
+  const waybill = await embedded();
+  const mail = task('mail.send', { run: () => 1 });
+  const refused = (field: string) => ({
+    code: 'invalid_request',
+    message: `'${field}' is the task 'mail.send' and not a job. Give jobOf(task, input).`,
+  });
+  const given = mail as never;
+  const daily = { name: 'daily', expression: '@daily' };
+  await expect(waybill.crons.put({ ...daily, job_template: given })).rejects.toMatchObject(refused('job_template'));
+  const { create, addNodes } = waybill.workflows;
+  await expect(create({ nodes: [{ id: 'a', job: given }] })).rejects.toMatchObject(refused('nodes[0].job'));
+  await expect(create({ nodes: [given] })).rejects.toMatchObject(refused('nodes[0]'));
+  await expect(create({ type: 'chain', steps: [given] })).rejects.toMatchObject(refused('steps[0]'));
+  await expect(addNodes('x', [{ id: 'b', job: given }])).rejects.toMatchObject(refused('nodes[0].job'));
+  expect((await create({ type: 'chain', steps: [jobOf(mail)] })).total).toBe(1);
+  expect(() => waybill.work([mail, mail])).toThrow("must have different names, and 'mail.send' is there twice");
 });

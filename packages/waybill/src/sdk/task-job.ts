@@ -46,6 +46,7 @@ const REFUSED = ['id', 'idempotencyKey', 'tenant', 'within', 'unique'] as const;
 /** The envelope of a job, however it was written. A task's own `unique` has no meaning here, and is left out. */
 export async function envelopeOf(job: unknown, root: string, defaults: TaskDefaults | undefined): Promise<unknown> {
   if (!(job instanceof TaskJob)) {
+    refuseTask(job, root);
     if (isObject(job)) checkEnvelopeNames({ at: root }, job);
     return job;
   }
@@ -55,4 +56,12 @@ export async function envelopeOf(job: unknown, root: string, defaults: TaskDefau
   const { unique: _, ...policy } = task?.policy ?? {};
   const plain = task?.policy === undefined ? task : { ...task, policy };
   return requestFor(plain, input, options, { root, defaults });
+}
+
+/** A task has a name where a job has a type, so the refusal of its fields would mislead. */
+export function refuseTask(given: unknown, root: string): void {
+  if (!isObject(given)) return;
+  const { name, run, policy } = given as Record<string, unknown>;
+  if (typeof run !== 'function' || policy === undefined) return;
+  throw invalidField(root, `is the task '${name}' and not a job. Give jobOf(task, input).`);
 }

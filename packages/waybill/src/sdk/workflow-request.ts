@@ -1,7 +1,7 @@
 import { checkNames, isObject } from '@waybill/core';
 import type { TaskDefaults } from '@waybill/worker';
 import { checkEnvelopeNames } from './envelope-names.ts';
-import { type AnyJob, envelopeOf, type PlainJob, TaskJob } from './task-job.ts';
+import { type AnyJob, envelopeOf, type PlainJob, refuseTask, TaskJob } from './task-job.ts';
 
 interface Named {
   name?: string;
@@ -59,6 +59,7 @@ export async function plainNodes(nodes: unknown, defaults: TaskDefaults | undefi
 async function plainNode(node: unknown, place: string, defaults: TaskDefaults | undefined): Promise<unknown> {
   if (!isObject(node)) return node;
   if (!('job' in node)) {
+    refuseTask(node, place);
     checkEnvelopeNames({ at: place, beside: NODE_NAMES }, node);
     return node;
   }
