@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { WaybillError } from '@waybill/core';
+import { closest, WaybillError } from '@waybill/core';
 import { isRemote } from '../connect/parse-address.ts';
 import { shownAddress, shownWord } from '../connect/shown-address.ts';
 import { Context } from './context.ts';
@@ -117,8 +117,18 @@ function parse(described: Described, line: readonly string[]) {
     // Node goes on about positionals that begin with a dash, which hides what matters.
     const isUnknown = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION';
     const told = (isUnknown ? message.split('. To specify', 1)[0]! : message).replaceAll(/\s+/g, ' ');
-    throw misuse(told.endsWith('.') ? told : `${told}.`);
+    const meant = isUnknown ? optionMeant(message, Object.keys(options)) : '';
+    throw misuse(`${told.endsWith('.') ? told : `${told}.`}${meant}`);
   }
+}
+
+/** A proposal for a long option that was misspelt or cut short; empty where none is near. */
+function optionMeant(message: string, known: readonly string[]): string {
+  const typed = /'--([^'=]+)/.exec(message)?.[1];
+  if (typed === undefined) return '';
+  const begun = known.filter((name) => name.startsWith(typed));
+  const meant = begun.length === 1 ? begun[0] : closest(typed, known);
+  return meant === undefined ? '' : ` Did you mean '--${meant}'?`;
 }
 
 /** `--priority -5` means what it seems to mean; parseArgs takes it for a forgotten value. */

@@ -301,3 +301,13 @@ test('colour only at a terminal, and not where NO_COLOR is set; the text is the 
   one.env['NO_COLOR'] = '1';
   expect(await one.text('jobs', 'list')).toBe(plain);
 });
+
+test.each([
+  [['jobs', 'list', '--stat', 'active'], "Unknown option '--stat'. Did you mean '--state'?"],
+  [['jobs', 'list', '--limti=5'], "Unknown option '--limti'. Did you mean '--limit'?"],
+  [['enqueue', 'a.b', '--prio', '5'], "Unknown option '--prio'. Did you mean '--priority'?"],
+  [['jobs', 'list', '--zzzzzz'], "Unknown option '--zzzzzz'.\n"],
+])('L5: %j proposes the option that was meant', async (line, told) => {
+  const { code, err } = await terminal().run(...line);
+  expect([code, err]).toEqual([2, expect.stringContaining(told)]);
+});
