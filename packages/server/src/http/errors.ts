@@ -43,7 +43,7 @@ export function onUnknown(app: App): NotFoundHandler<Env> {
       [...paths.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : [])),
     );
     if (allowed.size === 0) {
-      const hint = 'The routes of this server are listed in its OpenAPI file.';
+      const hint = 'The interface begins at /ojs/v1; GET /ojs/manifest says what this server can do.';
       return refuse(c, new WaybillError('not_found', `There is nothing at ${path.slice(0, 200)}.`, { hint }));
     }
     return refuseMethod(c, method, allowed);
