@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { WaybillError } from '@waybill/core';
@@ -69,6 +69,13 @@ export async function serve(app: App, options: ListenOptions): Promise<Listening
   };
 }
 
+/** Rejects as `serve` would, so that nothing else needs to be opened before. */
+export async function checkPort({ host = '127.0.0.1', port }: Pick<ListenOptions, 'host' | 'port'>): Promise<void> {
+  const probe = createServer();
+  await listen(probe, port, bare(host));
+  await new Promise((resolve) => probe.close(resolve));
+}
+
 function beyondLoopback(host: string): WaybillError {
   const message = `Refusing to listen on ${host === '' ? 'every address' : host}: anybody who reaches it could use this server.`;
   const hint = 'Listen on 127.0.0.1, or say --no-auth (noAuth) when something else keeps strangers out.';
@@ -91,18 +98,18 @@ function cannotListen(cause: NodeJS.ErrnoException, port: number, host: string):
   switch (cause.code) {
     case 'EADDRINUSE':
       return new WaybillError('conflict', `Cannot listen on ${where}: another process uses it.`, {
-        hint: 'Stop that process, or choose another port by --port (port); 0 takes any free one.',
+        hint: 'Stop that process, or choose another port by --port; 0 takes any free one.',
         cause,
       });
     case 'EACCES':
       return new WaybillError('forbidden', `Cannot listen on ${where}: the operating system does not allow it.`, {
-        hint: 'Choose a port from 1024 on by --port (port), and let a proxy have the lower one.',
+        hint: 'Choose one from 1024 on with --port, and let a proxy have the lower one.',
         cause,
       });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new WaybillError('invalid_request', `Cannot listen on ${where}: this machine has no such address.`, {
-        hint: 'Name an address of this machine by --host (host), such as 127.0.0.1.',
+        hint: 'Name an address of this machine with --host, such as 127.0.0.1.',
         cause,
       });
     default:

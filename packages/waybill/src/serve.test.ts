@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -154,4 +154,17 @@ test("A21: a job's metadata steers no worker unless the server is asked for that
   const beyond = run('serve', '--host', '0.0.0.0', '--no-auth', '--test-directives', '--store', store('beyond.db'));
   expect(beyond.status).not.toBe(0);
   expect(beyond.stderr).toContain('Refusing test directives beyond loopback');
+});
+
+test('L6: a server whose port is taken leaves no database behind', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const { status, stderr } = run('serve', '--store', store('taken.db'), '--port', String(port));
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringContaining('or choose another port by --port; 0 takes any free one'),
+  ]);
+  expect(existsSync(path.join(folder, 'taken.db'))).toBe(false);
 });

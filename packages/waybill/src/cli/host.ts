@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type Logger, type Waybill, WaybillError } from '@waybill/core';
-import { createApp, isLoopback, type Listening, serve as listen } from '@waybill/server';
+import { checkPort, createApp, isLoopback, type Listening, serve as listen } from '@waybill/server';
 import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
 import { parseStoreAddress } from '../connect/parse-address.ts';
 import { shownAddress, shownWord } from '../connect/shown-address.ts';
@@ -18,6 +18,8 @@ export interface Host {
 /** Store, engine and HTTP server, wired and listening. All options are checked before the store is opened. */
 export async function startHost(options: ServeOptions, logger: Logger): Promise<Host> {
   checkListening(options);
+  // A store that does not exist is made when it is opened, and a server that cannot listen must leave none behind.
+  if (options.portGiven) await checkPort(options);
   const start = await prepareEngine({ ...options, store: parseStoreAddress(options.store) });
   const waybill = await start({ logger });
   try {
