@@ -204,9 +204,10 @@ export class Fields {
   }
 
   /** The named fields, as far as they are there, or undefined when none is. */
-  some(names: readonly string[]): JsonObject | undefined {
+  some(names: ReadonlySet<string>): JsonObject | undefined {
     let found: JsonObject | undefined;
-    for (const name of names) {
+    for (const name in this.#object) {
+      if (!names.has(name)) continue;
       const value = this.#at(name);
       if (value === undefined) continue;
       found ??= {};

@@ -106,6 +106,9 @@ function templateOf(fields: Fields, now: number): JsonObject {
   return template;
 }
 
+/** What a template may also have at the top. */
+const TEMPLATE: ReadonlySet<string> = new Set(['type', 'args', 'meta', 'options', 'queue']);
+
 /** `job_template`, or the job's fields beside the schedule's, as the specification's text has them. */
 export const templateIn = (fields: Fields): JsonObject =>
-  fields.object('job_template') ?? { args: [], ...fields.some(['type', 'args', 'meta', 'options', 'queue']) };
+  fields.object('job_template') ?? { args: [], ...fields.some(TEMPLATE) };

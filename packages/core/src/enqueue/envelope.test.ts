@@ -161,3 +161,22 @@ test('C8: timeouts of the envelope are in seconds, and none of their own is no l
   expect(read({ timeout: 0 })).toMatchObject({ timeoutMs: null });
   expect(read({ specversion: '1.0' }).spec.extra).toBeUndefined();
 });
+
+test('a retry policy that differs from one that was checked before by its types alone is checked by itself', () => {
+  const retryOf = (retry: unknown) => checkEnvelope({ type: 'a.b', args: [], options: { retry } }, 0).spec.retry;
+  const sent = { max_attempts: 3, jitter: true, backoff_strategy: 'linear' };
+  expect(retryOf(sent)).toEqual(sent);
+  expect(retryOf({ ...sent })).toEqual(sent);
+  expect(retryOf({ ...sent, max_attempts: null })).toEqual({ jitter: true, backoff_strategy: 'linear' });
+  const wrong = [
+    { ...sent, max_attempts: '3' },
+    { ...sent, max_attempts: Number.NaN },
+    { ...sent, max_attempts: 3n },
+    { ...sent, jitter: 'true' },
+    { ...sent, max_attempts: [3] },
+    { max_attempts: 3, 'jitter boolean 4 true 16 backoff_strategy': 'linear' },
+    [],
+    'linear',
+  ];
+  for (const retry of wrong) expect(() => retryOf(retry)).toThrow();
+});

@@ -112,6 +112,7 @@ const OPTION_FIELDS: Readonly<Record<NameOf<JobOptions>, 'column' | 'kept'>> = {
 };
 /** Options may also stand at the top of the envelope, where the specification's core text has them. */
 export const OPTION_NAMES = Object.keys(OPTION_FIELDS) as readonly NameOf<JobOptions>[];
+const OPTIONS: ReadonlySet<string> = new Set(OPTION_NAMES);
 const COLUMN_OPTIONS: ReadonlySet<string> = new Set(OPTION_NAMES.filter((name) => OPTION_FIELDS[name] === 'column'));
 /** What the system manages is ignored when a producer sends it. */
 export const MANAGED_NAMES: readonly string[] = [
@@ -171,7 +172,7 @@ export function checkEnvelope(request: unknown, now: number): CheckedRequest {
 }
 
 const optionsOf = (envelope: Fields): Fields =>
-  new Fields(merged(envelope.some(OPTION_NAMES), envelope.object('options')), 'options');
+  new Fields(merged(envelope.some(OPTIONS), envelope.object('options')), 'options');
 
 const queueIn = (options: Fields): string => checkQueue(options.string('queue') ?? 'default', 'options.queue');
 

@@ -12,9 +12,40 @@ const MOST_PATTERNS = 100;
  * under another name is there under the first one too, which is what the policy goes by.
  */
 export function checkRetry(options: Fields): RetryOptions | undefined {
+  const retry = options.value('retry');
+  if (retry === undefined) return undefined;
+  // All jobs of a task have the same policy, and to name it is less work than to check it.
+  const name = nameOf(retry);
+  const known = name === null ? undefined : checked.get(name);
+  if (known !== undefined) return known;
+  const policy = Object.freeze(readRetry(options));
+  if (name === null) return policy;
+  if (checked.size >= MOST_REMEMBERED) checked.clear();
+  checked.set(name, policy);
+  return policy;
+}
+
+/** By their names. Frozen, since many jobs share them. */
+const checked = new Map<string, RetryOptions>();
+const MOST_REMEMBERED = 100;
+const LONGEST_NAME = 1_000;
+
+/** Fields with their types and lengths, so that no two policies have the same. Null: it has lists, or is none. */
+function nameOf(retry: unknown): string | null {
+  if (typeof retry !== 'object') return null;
+  let name = '';
+  for (const [field, value] of Object.entries(retry as object)) {
+    if (value !== null && (typeof value === 'object' || typeof value === 'symbol')) return null;
+    const text = String(value);
+    name += `${field.length} ${field} ${typeof value} ${text.length} ${text} `;
+    if (name.length > LONGEST_NAME) return null;
+  }
+  return name;
+}
+
+function readRetry(options: Fields): RetryOptions {
   try {
-    const retry = options.fields('retry');
-    if (retry === undefined) return undefined;
+    const retry = options.fields('retry')!;
     retry.refuseUnknown(RETRY_NAMES);
     retry.integer('max_attempts', { min: 0, max: MOST_ATTEMPTS });
     retry.number('backoff_coefficient', { min: 1, max: 1000 });
