@@ -3,7 +3,7 @@ import { aJob, aWorkflow, jobIdAt, settleChange, TestClock } from '@waybill/core
 import { expect, test } from 'vitest';
 import { postgresStore } from './store.ts';
 import { LogBook } from './testing/log-book.ts';
-import { execute, postgresUrl, tempClient, tempSchema, tempStore } from './testing/server.ts';
+import { daysIn, execute, postgresUrl, tempClient, tempSchema, tempStore } from './testing/server.ts';
 import { add, claim, complete } from './testing/work.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,14 +14,7 @@ async function aStore() {
   const clock = new TestClock();
   const logger = new LogBook();
   const store = await tempStore(postgresStore, { url, schema, clock, logger, listen: false });
-  const days = async () => {
-    const rows = await execute(
-      url,
-      `select c.relname from pg_class c where c.relnamespace = '"${schema}"'::regnamespace
-        and c.relkind = 'r' and c.relname ~ '^job_ends_2' order by 1`,
-    );
-    return rows.map(([name]) => String(name).slice('job_ends_'.length));
-  };
+  const days = () => daysIn(url, schema);
   return { url, schema, clock, logger, store, days };
 }
 

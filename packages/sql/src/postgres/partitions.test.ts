@@ -5,7 +5,7 @@ import { openLink } from './link/open-link.ts';
 import { addDays, daysOf } from './partitions.ts';
 import { postgresStore } from './store.ts';
 import { LogBook } from './testing/log-book.ts';
-import { execute, postgresUrl, tempClient, tempSchema, tempStore } from './testing/server.ts';
+import { daysIn, execute, postgresUrl, tempClient, tempSchema, tempStore } from './testing/server.ts';
 import { add, claim, complete } from './testing/work.ts';
 
 const DAY_MS = 86_400_000;
@@ -21,14 +21,7 @@ async function aStore() {
     ]);
     return rows.map(([name]) => String(name).replace(`${schema}.`, ''));
   };
-  const days = async () => {
-    const rows = await execute(
-      url,
-      `select c.relname from pg_class c where c.relnamespace = '"${schema}"'::regnamespace
-        and c.relkind = 'r' and c.relname ~ '^job_ends_2' order by 1`,
-    );
-    return rows.map(([name]) => String(name).slice('job_ends_'.length));
-  };
+  const days = () => daysIn(url, schema);
   return { url, schema, clock, store, tablesOf, days };
 }
 

@@ -80,3 +80,13 @@ export async function tempTable(link: Link): Promise<{ insert: string; numbers()
     numbers: async () => (await link.query<[number]>(link.sql('select n from {schema}.t order by n'))).map(([n]) => n),
   };
 }
+
+/** The days of jobs that have partitions of their own, like `20300101`. */
+export async function daysIn(url: string, schema: string): Promise<string[]> {
+  const rows = await execute(
+    url,
+    `select c.relname from pg_class c where c.relnamespace = '"${schema}"'::regnamespace
+      and c.relkind = 'r' and c.relname ~ '^job_ends_2' order by 1`,
+  );
+  return rows.map(([name]) => String(name).slice('job_ends_'.length));
+}
