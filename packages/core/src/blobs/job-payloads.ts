@@ -3,7 +3,7 @@ import type { Job, JobError, JobSpec } from '../job/job.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { JobKey } from '../store/query.ts';
 import type { PayloadUrls } from '../waybill.ts';
-import type { Lack, Payloads } from './payloads.ts';
+import { type Lack, lackError, type Payloads } from './payloads.ts';
 import { type BlobReference, isMark, readReference } from './reference.ts';
 
 /** The parts of a spec that a producer can make large. */
@@ -108,6 +108,18 @@ export class JobPayloads {
     if (owner === null) return event;
     const { value } = await this.#payloads.open(owner, event.data);
     return value === event.data ? event : { ...event, data: value as JsonObject };
+  }
+
+  /**
+   * For receivers outside, who get an event once. A payload that cannot be read now fails, so that the event is sent
+   * later; of one that is gone they are told that it is missing. They never see the reference.
+   */
+  async openSent<T extends LogEvent>(event: T): Promise<T> {
+    const owner = ownerOf(event);
+    if (owner === null) return event;
+    const { value, lack } = await this.#payloads.open(owner, event.data);
+    if (lack?.cause !== undefined) throw lackError(owner, lack);
+    return { ...event, data: lack ? { payload_missing: true } : (value as JsonObject) };
   }
 
   async #sealSpec({ spec, ...job }: Job): Promise<JobSpec> {

@@ -7,6 +7,7 @@ import type { CronStore } from '../store/crons.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { ExtendAnswer, ExtendRequest } from '../store/extend.ts';
 import type { InsertAnswer, InsertGroup, NewJob, Stored } from '../store/insert.ts';
+import type { JournalStore } from '../store/journal.ts';
 import type { LimitStore } from '../store/limits.ts';
 import type { WriteOptions } from '../store/lock-held.ts';
 import type { LockStore } from '../store/locks.ts';
@@ -22,6 +23,7 @@ import type { WorkflowStore } from '../store/workflows.ts';
 import type { BlobStore } from './blob-store.ts';
 import { fittingEvents, fittingPage } from './fitting-page.ts';
 import { JobPayloads } from './job-payloads.ts';
+import { offloadedJournal } from './offloaded-journal.ts';
 import { lackError, Payloads } from './payloads.ts';
 
 export interface BlobOptions {
@@ -44,6 +46,7 @@ export class OffloadedStore implements Store {
   readonly clock: Store['clock'];
   readonly events: EventLog;
   readonly reports: ReportStore;
+  readonly journal?: JournalStore;
   readonly queues: QueueStore;
   readonly limits: LimitStore;
   readonly workflows: WorkflowStore;
@@ -56,6 +59,7 @@ export class OffloadedStore implements Store {
   readonly opensAt?: (query: OpeningQuery) => Promise<number | null>;
   readonly keepFor?: (retention: Partial<Retention>) => void;
   readonly useReminders?: (firstMs: number) => Promise<void>;
+  readonly closeSoon?: () => void;
   readonly #inner: Store;
   readonly #blobs: BlobStore;
   readonly #values: Payloads;
@@ -75,14 +79,16 @@ export class OffloadedStore implements Store {
     this.locks = inner.locks;
     this.events = this.#eventsOf(inner);
     this.reports = this.#reportsOf(inner);
+    if (inner.journal) this.journal = offloadedJournal(inner.journal, blobs, inner.capabilities.maxJournalBytes ?? 0);
     this.workflows = this.#workflowsOf(inner);
     this.limits = this.#limitsOf(inner);
     this.crons = this.#cronsOf(inner);
-    const { within, opensAt, keepFor, useReminders } = inner;
+    const { within, opensAt, keepFor, useReminders, closeSoon } = inner;
     if (within) this.within = (transaction) => this.#rowsOf(within.call(inner, transaction));
     if (opensAt) this.opensAt = (query) => opensAt.call(inner, query);
     if (keepFor) this.keepFor = (retention) => keepFor.call(inner, retention);
     if (useReminders) this.useReminders = (firstMs) => useReminders.call(inner, firstMs);
+    if (closeSoon) this.closeSoon = () => closeSoon.call(inner);
   }
 
   /** Reads rows without their args and results over a size; only where these can be had by an address. */
