@@ -47,14 +47,28 @@ export class Caller {
   }
 
   /** As `enter`, for calls that may mean all tenants. */
-  enterLog(call?: { tenant?: string | undefined }): string {
+  enterAll(scope: Scope, call?: { tenant?: string | undefined }): string {
     const means = call?.tenant === ALL_TENANTS && this.#mayNameAny ? {} : call;
-    const tenant = this.enter('read', means);
+    const tenant = this.enter(scope, means);
     return means === call ? tenant : ALL_TENANTS;
   }
 
+  /** Names the tenant in each call. */
+  get isForAll(): boolean {
+    return this.#mayNameAny;
+  }
+
+  /** May do everything, for every tenant. */
+  get isOperator(): boolean {
+    return this.#mayNameAny && this.#scopes.has('admin') && !this.isNarrowed;
+  }
+
+  may(scope: Scope): boolean {
+    return this.#scopes.has(scope) || this.#scopes.has('admin');
+  }
+
   need(scope: Scope): void {
-    if (!this.#scopes.has(scope) && !this.#scopes.has('admin')) throw this.#refuse(`lacks the scope '${scope}'.`);
+    if (!this.may(scope)) throw this.#refuse(`lacks the scope '${scope}'.`);
   }
 
   /** For what knows neither queues nor types. */

@@ -1,5 +1,6 @@
 import { destinationOf } from '../enqueue/envelope.ts';
 import { invalidField, WaybillError } from '../errors.ts';
+import type { Job } from '../job/job.ts';
 import type { Jobs } from '../waybill.ts';
 import type { Caller } from './caller.ts';
 import type { Judge } from './judge.ts';
@@ -26,20 +27,40 @@ export function enqueueing(jobs: Jobs, caller: Caller, judge: Judge): Pick<Jobs,
   return {
     enqueue: async (request, context) => {
       const tenant = caller.enter('enqueue', context);
-      if (!caller.isNarrowed) return jobs.enqueue(request, { ...context, tenant });
-      check(request);
-      const answer = await jobs.enqueue(request, { ...context, tenant }).catch((error) => hide(error, tenant));
+      if (caller.isNarrowed) check(request);
+      const made = jobs.enqueue(request, { ...context, tenant });
+      const answer = await (caller.isNarrowed ? made.catch((error) => hide(error, tenant)) : made);
       if (!caller.sees(answer.job)) throw taken('idempotency key');
-      return answer;
+      return answer.created ? answer : { ...answer, job: shownTo(caller, answer.job) };
     },
     enqueueMany: async (requests, context) => {
       const tenant = caller.enter('enqueue', context);
-      if (!caller.isNarrowed) return jobs.enqueueMany(requests, { ...context, tenant });
-      requests.forEach(check);
-      return jobs.enqueueMany(requests, { ...context, tenant }).catch((error) => hide(error, tenant));
+      if (!caller.isNarrowed && caller.may('read')) return jobs.enqueueMany(requests, { ...context, tenant });
+      if (caller.isNarrowed) requests.forEach(check);
+      // A port that does not say what it made has made nothing that the caller may see whole.
+      let created: ReadonlySet<string> = new Set();
+      const onCreated = (ids: ReadonlySet<string>): void => {
+        created = ids;
+        context?.onCreated?.(ids);
+      };
+      const made = jobs.enqueueMany(requests, { ...context, tenant, onCreated });
+      const answered = await (caller.isNarrowed ? made.catch((error) => hide(error, tenant)) : made);
+      return answered.map((job, index) => {
+        if (created.has(job.id)) return job;
+        if (!caller.sees(job)) throw taken('unique key', { index });
+        return shownTo(caller, job);
+      });
     },
   };
 }
+
+/** A job that the call did not make, for a caller that may not read jobs. */
+export const shownTo = (caller: Caller, job: Job): Job => (caller.may('read') ? job : withoutContent(job));
+
+const withoutContent = (job: Job): Job => ({
+  ...{ ...job, errors: [], result: null },
+  spec: { ...job.spec, args: [], meta: {} },
+});
 
 const taken = (what: string, details: Record<string, unknown> = {}): WaybillError =>
   new WaybillError('duplicate', `There is already a job with this ${what}.`, { details });

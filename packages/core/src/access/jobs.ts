@@ -1,7 +1,7 @@
 import { jobNotFound } from '../commit/row-change.ts';
-import type { HeartbeatCall, Jobs, Waybill } from '../waybill.ts';
+import type { FollowedItem, HeartbeatCall, Jobs, Waybill } from '../waybill.ts';
 import type { Caller } from './caller.ts';
-import { enqueueing } from './enqueue.ts';
+import { enqueueing, shownTo } from './enqueue.ts';
 import type { Judge } from './judge.ts';
 
 /**
@@ -30,7 +30,9 @@ export function scopedJobs(waybill: Waybill, caller: Caller, judge: Judge): Jobs
     claim: async (call) => {
       const tenant = caller.enter('work', call);
       if (caller.isNarrowed) for (const queue of call?.queues ?? []) caller.needQueue(queue);
-      return jobs.claim({ ...call, tenant });
+      const leases = await jobs.claim({ ...call, tenant });
+      // A repeated claim answers what it has claimed before, whichever queues it names now.
+      return caller.isNarrowed ? leases.filter(({ job }) => caller.seesQueue(job.queue)) : leases;
     },
     heartbeat: async (call) => {
       const tenant = caller.enter('work', call);
@@ -55,15 +57,44 @@ export function scopedJobs(waybill: Waybill, caller: Caller, judge: Judge): Jobs
       await judge.mustSee(id, tenant);
       return jobs.progress(id, { tenant });
     },
+    spend: async (call) => {
+      const tenant = caller.enter('work', call);
+      if (caller.isNarrowed) await judge.mustSee(call.id, tenant);
+      return jobs.spend({ ...call, tenant });
+    },
+    append: async (call) => {
+      const tenant = caller.enter('work', call);
+      if (caller.isNarrowed) await judge.mustSee(call.id, tenant);
+      return jobs.append({ ...call, tenant });
+    },
+    journal: async (id, query) => {
+      const tenant = caller.enter('read', query);
+      await judge.mustSee(id, tenant);
+      return jobs.journal(id, { ...query, tenant });
+    },
+    follow: (id, query) => {
+      const tenant = caller.enter('read', query);
+      return caller.isNarrowed ? seenFirst(id, tenant) : jobs.follow(id, { ...query, tenant });
+
+      async function* seenFirst(...asked: [string, string]): AsyncGenerator<FollowedItem> {
+        await judge.mustSee(...asked);
+        yield* jobs.follow(id, { ...query, tenant });
+      }
+    },
+    ask: async (call) => {
+      const tenant = caller.enter('work', call);
+      if (caller.isNarrowed) await judge.mustSee(call.id, tenant);
+      return jobs.ask({ ...call, tenant });
+    },
     cancel: async (id, context) => {
       const tenant = caller.enter('enqueue', context);
       await judge.mustSee(id, tenant);
-      return jobs.cancel(id, { ...caller.by, ...context, tenant });
+      return shownTo(caller, await jobs.cancel(id, { ...context, ...caller.by, tenant }));
     },
     activate: async (id, context) => {
       const tenant = caller.enter('enqueue', context);
       await judge.mustSee(id, tenant);
-      return jobs.activate(id, { tenant });
+      return shownTo(caller, await jobs.activate(id, { tenant }));
     },
     retry: async (id, context) => {
       const tenant = caller.enter('admin', context);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { JobRequest } from '../enqueue/envelope.ts';
 import type { EventFilter } from '../store/event-log.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import { memoryBlobs } from '../testing/memory-blobs.ts';
@@ -254,6 +255,7 @@ test('health names what fails only to those whose it is', async () => {
     health: async (): Promise<Health> => ({
       ...{ status: 'ok', store: { name: 'm', status: 'ok', latencyMs: 0 } },
       maintenance: { status: 'failing', failing: 2, items },
+      unknownTypes: { jobs: 1, types: [] },
     }),
   };
   const shown = async (over: Partial<Principal>) =>
@@ -261,4 +263,81 @@ test('health names what fails only to those whose it is', async () => {
   expect(await shown({ tenant: '*' })).toEqual(['a', 'b']);
   expect(await shown({ tenant: 'b' })).toEqual(['b']);
   expect(await shown({ tenant: 'b', queues: ['q'] })).toEqual([]);
+  // Types are named without their tenants.
+  const showsTypes = async (over: Partial<Principal>) =>
+    'unknownTypes' in (await scoped(failing, { ...KEY, ...over }).health());
+  expect(await showsTypes({ tenant: '*' })).toBe(true);
+  expect([await showsTypes({ tenant: 'b' }), await showsTypes({ tenant: '*', queues: ['q'] })]).toEqual([false, false]);
+});
+
+describe('what a caller without the scope read is answered', () => {
+  const PRODUCER: Principal = { id: 'producer', tenant: '', scopes: ['enqueue'] };
+  const card = { type: 'card.charge', args: [{ card: '4111' }], meta: { user: 'ada' } };
+  const unique: JobRequest['options'] = { unique: { keys: ['type'], on_conflict: 'ignore' } };
+  const rival: JobRequest = { type: 'card.charge', args: [], options: unique };
+
+  test('of jobs that others have made: neither args, meta, result nor errors', async () => {
+    const { port, waybill } = engineFor(PRODUCER);
+    const { job: first } = await waybill.jobs.enqueue({ ...card, options: { ...unique, pending: true } });
+    const met = await port.jobs.enqueue(rival);
+    const [many] = await port.jobs.enqueueMany([rival]);
+    for (const found of [met.job, many!, await port.jobs.activate(first.id), await port.jobs.cancel(first.id)]) {
+      expect(found.id).toBe(first.id);
+      expect(JSON.stringify(found)).not.toMatch(/"4111"|"ada"/);
+    }
+    const reader = scoped(waybill, { ...PRODUCER, scopes: ['enqueue', 'read'] });
+    expect((await reader.jobs.enqueue({ ...rival, args: [1] })).job.spec.args).not.toEqual([]);
+  });
+
+  test('of jobs with equal args that others have made: the same by one call and by a batch', async () => {
+    const { port, waybill } = engineFor(PRODUCER);
+    const equal: JobRequest = {
+      ...{ type: 'bill.make', args: [42], meta: { user: 'eve' } },
+      options: { unique: { keys: ['type', 'args'], on_conflict: 'ignore', states: ['available', 'completed'] } },
+    };
+    const { job: theirs } = await waybill.jobs.enqueue({ ...equal, meta: { user: 'ada' } });
+    const [lease] = await waybill.jobs.claim({ queues: ['default'] });
+    const outcome = { kind: 'completed', result: { iban: 'CH93' } } as const;
+    await waybill.jobs.settle({ id: theirs.id, leaseToken: lease!.token, outcome });
+
+    const { job: one } = await port.jobs.enqueue(equal);
+    // An id of its own that is theirs is refused, so no id can pass for one that the call made.
+    await expect(port.jobs.enqueueMany([{ ...equal, id: theirs.id }])).rejects.toMatchObject({ code: 'duplicate' });
+    const [many, own] = await port.jobs.enqueueMany([equal, { ...equal, args: [43] }]);
+    expect(many).toEqual(one);
+    expect(many).toMatchObject({ id: theirs.id, result: null, errors: [], spec: { args: [], meta: {} } });
+    expect(own!.spec).toMatchObject({ args: [43], meta: { user: 'eve' } });
+  });
+
+  test('of two jobs of one batch that share a unique key: the one that the batch made, whole', async () => {
+    const { port } = engineFor(PRODUCER);
+    const made = await port.jobs.enqueueMany(
+      [rival, { ...rival, args: [1] }].map((one) => ({ ...one, meta: { n: 1 } })),
+    );
+    expect(made.map(({ id }) => id)).toEqual([made[0]!.id, made[0]!.id]);
+    expect(made[1]!.spec.meta).toEqual({ n: 1 });
+  });
+
+  test('of its own jobs: what it has sent', async () => {
+    const { port } = engineFor(PRODUCER);
+    expect((await port.jobs.enqueue(card)).job.spec).toMatchObject({ args: card.args, meta: card.meta });
+    expect((await port.jobs.enqueueMany([card]))[0]!.spec).toMatchObject({ args: card.args, meta: card.meta });
+  });
+});
+
+test('a batch shows a narrowed caller no job that it may not see', async () => {
+  const { waybill } = testEngine();
+  const { job: theirs } = await waybill.jobs.enqueue(job('other'));
+  const jobs = { ...waybill.jobs, enqueueMany: async () => [theirs] };
+  const refused = scoped({ ...waybill, jobs }, MAILS).jobs.enqueueMany([job('mails')]);
+  await expect(refused).rejects.toMatchObject({ code: 'duplicate', details: { index: 0 } });
+  await expect(refused).rejects.not.toMatchObject({ details: { existing_job_id: expect.anything() } });
+});
+
+test('a repeated claim of a narrowed worker answers no lease of another queue', async () => {
+  const { port, waybill } = engineFor({ ...MAILS, scopes: ['work'] });
+  await waybill.jobs.enqueue(job('billing'));
+  const claimId = 'known-claim';
+  expect(await waybill.jobs.claim({ queues: ['billing'], claimId })).toHaveLength(1);
+  expect(await port.jobs.claim({ queues: ['mails'], claimId })).toEqual([]);
 });

@@ -124,7 +124,7 @@ test('a scoped port is not closed by whoever uses it; that of a connection is', 
   expect(store.calls('close')).toBe(1);
 });
 
-test('changes say who asked for them, unless the call does', async () => {
+test('changes say who asked for them; a principal with an id cannot give another name', async () => {
   const { waybill } = testEngine();
   const port = scoped(waybill, ADA);
   const [one, two] = [await port.jobs.enqueue(REQUEST), await port.jobs.enqueue(REQUEST)];
@@ -132,12 +132,16 @@ test('changes say who asked for them, unless the call does', async () => {
   await port.jobs.cancel(two.job.id, { by: 'bob' });
   await port.queues.pause('default');
   await port.queues.resume('default', { by: 'bob' });
-  await scoped(waybill, { ...ADA, id: '' }).queues.pause('default');
+  await scoped(waybill, { ...ADA, id: '' }).queues.pause('default', { by: 'bob' });
   const types = ['job.cancelled', 'queue.paused', 'queue.resumed'] as const;
   const { events } = await port.events.read({ filter: { types }, limit: 10 });
   expect(events.map(({ data }) => data)).toEqual([
-    ...[{ cancelled_by: 'ada', reason: 'late' }, { cancelled_by: 'bob' }],
-    ...[{ queue: 'default', paused_by: 'ada' }, { queue: 'default', resumed_by: 'bob' }, { queue: 'default' }],
+    ...[{ cancelled_by: 'ada', reason: 'late' }, { cancelled_by: 'ada' }],
+    ...[
+      { queue: 'default', paused_by: 'ada' },
+      { queue: 'default', resumed_by: 'ada' },
+    ],
+    ...[{ queue: 'default', paused_by: 'bob' }],
   ]);
 });
 

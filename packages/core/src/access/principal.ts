@@ -5,7 +5,7 @@ import { ALL_TENANTS } from '../store/event-log.ts';
 import { checkTenant } from './tenant.ts';
 
 /** `admin` includes the others. */
-export const SCOPES = ['enqueue', 'work', 'read', 'admin'] as const;
+export const SCOPES = ['enqueue', 'work', 'read', 'metrics', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Who calls, and what the caller may do. */
@@ -50,5 +50,8 @@ export function checkPrincipal(principal: Principal): void {
 /** The same text for principals that may do the same under the same name. */
 export const contentOf = ({ id, tenant, scopes, queues, types }: Principal): string =>
   JSON.stringify([id, tenant, sorted(scopes), sorted(queues), sorted(types)]);
+
+/** Whether two principals may do the same, in the same name. */
+export const isSamePrincipal = (a: Principal, b: Principal): boolean => contentOf(a) === contentOf(b);
 
 const sorted = (names: readonly string[] | undefined): string[] | null => (names ? [...new Set(names)].sort() : null);

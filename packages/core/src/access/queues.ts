@@ -26,8 +26,8 @@ export function scopedQueues({ queues }: Waybill, caller: Caller): Queues {
       caller.needAllTypes('a queue counts the jobs of all types');
       return queues.stats(name, { tenant });
     },
-    pause: async (name, context) => queues.pause(name, { ...caller.by, ...context, tenant: change(name, context) }),
-    resume: async (name, context) => queues.resume(name, { ...caller.by, ...context, tenant: change(name, context) }),
+    pause: async (name, context) => queues.pause(name, { ...context, ...caller.by, tenant: change(name, context) }),
+    resume: async (name, context) => queues.resume(name, { ...context, ...caller.by, tenant: change(name, context) }),
     setLimit: async (name, limit, context) => queues.setLimit(name, limit, { tenant: change(name, context) }),
     setKeep: async (name, keep, context) => queues.setKeep(name, keep, { tenant: change(name, context) }),
   };

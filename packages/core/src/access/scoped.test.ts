@@ -1,46 +1,32 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { LoggedEvent } from '../events/job-event.ts';
-import type { DeadLetters, DeadMessages, Waybill } from '../waybill.ts';
-import { type Principal, SCOPES, type Scope } from './principal.ts';
+import type { DeadLetters, DeadMessages, Keys, Waybill } from '../waybill.ts';
+import { audited, type DoneCall } from './audit/audited.ts';
+import { type Principal, SCOPES } from './principal.ts';
 import { inTenant, scoped } from './scoped.ts';
+import { BUDGET_CASES } from './testing/budget-cases.ts';
+import { A, about, type Case, type Expected, FORBIDDEN } from './testing/case.ts';
+import { DEAD_LETTER_CASES, MESSAGE_CASES } from './testing/dead-letter-cases.ts';
+import { JOURNAL_CASES } from './testing/journal-cases.ts';
+import { KEY_CASES } from './testing/key-cases.ts';
+import { QUESTION_CASES } from './testing/question-cases.ts';
+import { RECORD_CASES } from './testing/record-cases.ts';
+import { SINK_CASES } from './testing/sink-cases.ts';
+import { TENANT_CASES } from './testing/tenant-cases.ts';
 import { makeWorld, node, request, type World } from './testing/world.ts';
-
-/** An error code, or what the answer must have. */
-type Expected = string | object | null;
-
-interface Case {
-  /** Null: nobody may. */
-  scope: Scope | null;
-  /** One call about what is in the queue `mine` of the tenant `a`; `at` names a tenant, or none. */
-  call(port: Waybill, world: World, at: { tenant?: string }): Promise<unknown>;
-  /** The call takes no tenant. */
-  takesNone?: true;
-  /** For a principal of the tenant `a` with that scope alone. */
-  right(world: World): Expected;
-  /** For a principal of the tenant `b` with all scopes. */
-  stranger(world: World): Expected;
-  /** For a principal of the tenant `a` with all scopes that is narrowed to the queue `other`. */
-  narrowed(world: World): Expected;
-}
 
 type Verb = (...args: never[]) => unknown;
 type Groups = { [G in keyof Waybill as Waybill[G] extends Verb ? never : G]-?: Required<NonNullable<Waybill[G]>> };
 
 /** The whole port, optional methods and the group inside of a group included. */
-interface Port extends Omit<Groups, 'deadLetters'> {
+interface Port extends Omit<Groups, 'deadLetters' | 'keys'> {
   deadLetters: Omit<Required<DeadLetters>, 'messages'>;
+  /** Sessions are for the server itself. */
+  keys: Omit<Required<Keys>, 'sessions' | 'taskTokens'>;
   messages: DeadMessages;
   waybill: Omit<Waybill, keyof Groups>;
 }
-
-const NOT_FOUND = () => 'not_found';
-const FORBIDDEN = () => 'forbidden';
-const A = () => ({ tenant: 'a' });
-
-/** Most calls are about one thing: to others it does not exist. */
-const about = (scope: Scope, call: Case['call'], right: Case['right'] = A, over: Partial<Case> = {}): Case => ({
-  ...{ scope, call, right, stranger: NOT_FOUND, narrowed: NOT_FOUND, ...over },
-});
 
 const completed = { kind: 'completed', result: null } as const;
 const beat = (world: World) => ({ workerId: 'w1', jobs: [{ id: world.lease.job.id, leaseToken: world.lease.token }] });
@@ -102,6 +88,12 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
     ),
     settle: about('work', ({ jobs }, world, at) => jobs.settle({ ...held(world), ...at, outcome: completed })),
     report: about('work', ({ jobs }, world, at) => jobs.report({ ...held(world), ...at, fraction: 0.5 })),
+    ask: about('work', ({ jobs }, world, at) => jobs.ask({ ...held(world), ...at, key: 'two', text: 'Go on?' })),
+    spend: about(
+      'work',
+      ({ jobs }, world, at) => jobs.spend({ ...held(world), ...at, amounts: { pages: 1 }, key: 'k' }),
+      () => ({ budgets: [{ id: 'pages:day:k', spent: 1 }], exceeded: [] }),
+    ),
     progress: about(
       'read',
       ({ jobs }, { job }, at) => jobs.progress(job.id, at),
@@ -110,6 +102,7 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
     cancel: about('enqueue', ({ jobs }, { job }, at) => jobs.cancel(job.id, at)),
     activate: about('enqueue', ({ jobs }, { pending }, at) => jobs.activate(pending.id, at)),
     retry: about('admin', ({ jobs }, { dead }, at) => jobs.retry(dead.id, at)),
+    ...JOURNAL_CASES,
     urls: about(
       'read',
       // As an engine gives it to whoever may read it.
@@ -119,61 +112,8 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
       { takesNone: true },
     ),
   },
-  deadLetters: {
-    list: about(
-      'read',
-      ({ deadLetters }, _, filter) => deadLetters.list({ filter, limit: 9 }),
-      ({ dead }) => ({ items: [{ id: dead.id }] }),
-      {
-        ...{ stranger: () => ({ items: [] }), narrowed: () => ({ items: [] }) },
-      },
-    ),
-    get: about('read', ({ deadLetters }, { dead }, at) => deadLetters.get(dead.id, at)),
-    replay: about('admin', ({ deadLetters }, { dead }, at) => deadLetters.replay(dead.id, at)),
-    discard: about('admin', ({ deadLetters }, { dead }, at) => deadLetters.discard(dead.id, at)),
-    replayMany: about(
-      'admin',
-      ({ deadLetters }, _, filter) => deadLetters.replayMany(filter),
-      () => ({ replayed: 1 }),
-      {
-        ...{ stranger: () => ({ replayed: 0 }), narrowed: () => ({ replayed: 0 }) },
-      },
-    ),
-    discardMany: about(
-      'admin',
-      ({ deadLetters }, _, filter) => deadLetters.discardMany(filter),
-      () => ({ discarded: 1 }),
-      {
-        ...{ stranger: () => ({ discarded: 0 }), narrowed: () => ({ discarded: 0 }) },
-      },
-    ),
-    stats: about(
-      'read',
-      ({ deadLetters }, _, filter) => deadLetters.stats(filter),
-      () => ({ total: 1, exact: true }),
-      {
-        ...{ stranger: () => ({ total: 0 }), narrowed: () => ({ total: 0 }) },
-      },
-    ),
-  },
-  messages: {
-    list: about(
-      'read',
-      (port, _, at) => port.deadLetters.messages!.list({ ...at, limit: 9 }),
-      () => [{ id: 'm1' }],
-      {
-        ...{ stranger: () => [], narrowed: () => [] },
-      },
-    ),
-    replay: about(
-      'admin',
-      (port, _, at) => port.deadLetters.messages!.replay(at),
-      () => ({ replayed: 1, removed: 0 }),
-      {
-        ...{ stranger: () => ({ replayed: 0 }), narrowed: () => ({ replayed: 0 }) },
-      },
-    ),
-  },
+  deadLetters: DEAD_LETTER_CASES,
+  messages: MESSAGE_CASES,
   queues: {
     list: about(
       'read',
@@ -206,27 +146,18 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
       ...{ stranger: () => ({ tenant: 'b' }), narrowed: FORBIDDEN },
     }),
   },
-  records: {
-    get: about('admin', ({ records }, _, at) => records!.get('note', 'n1', at), A, { narrowed: FORBIDDEN }),
-    list: about(
-      'admin',
-      ({ records }, _, at) => records!.list({ ...at, kind: 'note', limit: 9 }),
-      () => ({ items: [{ id: 'n1' }] }),
-      { stranger: () => ({ items: [] }), narrowed: FORBIDDEN },
-    ),
-    put: about(
-      'admin',
-      ({ records }, _, at) => records!.put({ kind: 'note', id: 'n2', value: {}, expected: 0 }, at),
-      A,
-      { stranger: () => ({ tenant: 'b' }), narrowed: FORBIDDEN },
-    ),
-    remove: about(
-      'admin',
-      async ({ records }, _, at) => (await records!.remove('note', 'n1', at)) ?? null,
-      () => null,
-      { narrowed: FORBIDDEN },
-    ),
+  questions: QUESTION_CASES,
+  records: RECORD_CASES,
+  keys: KEY_CASES,
+  tenants: TENANT_CASES,
+  budgets: BUDGET_CASES,
+  audit: {
+    record: {
+      ...{ scope: null, takesNone: true, right: FORBIDDEN, stranger: FORBIDDEN, narrowed: FORBIDDEN },
+      call: ({ audit }) => audit!.record({ principal: 'eve', action: 'queues.pause', outcome: 'ok' }),
+    },
   },
+  sinks: SINK_CASES,
   crons: {
     put: about('admin', ({ crons }, _, at) => crons.put(cron, at), A, {
       stranger: () => ({ tenant: 'b' }),
@@ -340,7 +271,7 @@ async function expectOf(port: Waybill, { call }: Case, world: World, expected: E
   else expect({ answer: await called }).toMatchObject({ answer: expected });
 }
 
-describe.each(all)('%s', (_name, its) => {
+describe.each(all)('%s', (name, its) => {
   const EVERY = [...SCOPES];
   /** Without the one that it needs; `admin` would include it. */
   const others = SCOPES.filter((scope) => scope !== its.scope && (its.scope === 'admin' || scope !== 'admin'));
@@ -394,4 +325,34 @@ describe.each(all)('%s', (_name, its) => {
     const world = await makeWorld();
     await expectOf(inTenant(world.waybill, 'a'), its, world, its.right(world), {});
   });
+
+  test('is written down where it takes admin, done or refused, and nowhere else; a read only where refused', async () => {
+    const world = await makeWorld();
+    const asNote = name.replace('records.put', 'notes.create').replace(/^records/, 'notes');
+    const action = asNote.replace(/^messages/, 'deadLetters.messages');
+    const isRead = /\.(get|list)$/.test(name);
+    for (const [scopes, outcome] of [[EVERY, 'ok'] as const, [others, 'forbidden'] as const]) {
+      const done: DoneCall[] = [];
+      const port = scoped(world.waybill, { id: 'ada', tenant: 'a', scopes });
+      const told = audited(port, async (one) => void done.push(one));
+      const [called] = await Promise.allSettled([(async () => its.call(told, world, {}))()]);
+      if (its.scope === 'admin') {
+        expect(called.status).toBe(outcome === 'ok' ? 'fulfilled' : 'rejected');
+        expect(done).toMatchObject(isRead && outcome === 'ok' ? [] : [{ action, outcome }]);
+      } else expect(done).toMatchObject(its.isAudited ? [{ action, outcome: 'forbidden' }] : []);
+    }
+  });
+});
+
+test('docs/access.md names every call under the scope that it needs', () => {
+  const page = readFileSync(new URL('../../../../docs/access.md', import.meta.url), 'utf8');
+  const callsOf = (scope: string): string[] => {
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${scope}\` | `)) ?? '';
+    return [...row.slice(`| \`${scope}\``.length).matchAll(/`([\w.]+)`/g)].map(([, call]) => call!).sort();
+  };
+  const named = (name: string) => name.replace(/^waybill\./, '').replace(/^messages\./, 'deadLetters.messages.');
+  for (const scope of SCOPES.filter((one) => one !== 'metrics')) {
+    const needed = all.filter(([, its]) => its.scope === scope).map(([name]) => named(name));
+    expect({ [scope]: callsOf(scope) }).toEqual({ [scope]: needed.sort() });
+  }
 });

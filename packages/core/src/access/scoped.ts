@@ -1,15 +1,21 @@
 import { WaybillError } from '../errors.ts';
 import { ALL_TENANTS } from '../store/event-log.ts';
 import type { Health, Waybill } from '../waybill.ts';
+import { scopedAudit } from './audit.ts';
+import { scopedBudgets } from './budgets.ts';
 import { Caller } from './caller.ts';
 import { scopedCrons } from './crons.ts';
 import { scopedDeadLetters } from './dead-letters.ts';
 import { scopedEvents } from './events.ts';
 import { scopedJobs } from './jobs.ts';
 import { Judge } from './judge.ts';
+import { scopedKeys } from './keys.ts';
 import { contentOf, type Principal } from './principal.ts';
+import { scopedQuestions } from './questions.ts';
 import { scopedLimits, scopedQueues, scopedWorkers } from './queues.ts';
 import { scopedRecords } from './records.ts';
+import { scopedSinks } from './sinks.ts';
+import { scopedTenants } from './tenants.ts';
 import { scopedWorkflows } from './workflows.ts';
 
 /** Principals whose ports are kept for one engine; another one costs a few dozen closures. */
@@ -48,11 +54,17 @@ function portFor(waybill: Waybill, caller: Caller): Waybill {
     deadLetters: scopedDeadLetters(waybill, caller, judge),
     queues: scopedQueues(waybill, caller),
     limits: scopedLimits(waybill, caller),
+    tenants: scopedTenants(waybill, caller),
+    budgets: scopedBudgets(waybill, caller),
     crons: scopedCrons(waybill, caller),
     workflows: scopedWorkflows(waybill, caller),
     workers: scopedWorkers(waybill, caller),
+    questions: scopedQuestions(waybill, caller),
     events: scopedEvents(waybill, caller),
     ...scopedRecords(waybill, caller),
+    ...scopedKeys(waybill, caller),
+    ...scopedAudit(waybill, caller),
+    ...scopedSinks(waybill, caller),
     health: async () => {
       caller.need('read');
       return healthFor(await waybill.health(), caller);
@@ -66,10 +78,15 @@ function portFor(waybill: Waybill, caller: Caller): Waybill {
   };
 }
 
-/** Items name their tenant and no queue. */
+/** Items name their tenant and no queue. Types of jobs name neither, so only a caller that sees all jobs is told them. */
 function healthFor(health: Health, caller: Caller): Health {
-  const { maintenance } = health;
-  if (!maintenance) return health;
-  const items = maintenance.items.filter(({ tenant }) => caller.owns(tenant) && !caller.isNarrowed);
-  return { ...health, maintenance: { ...maintenance, items } };
+  const { maintenance, sinks, unknownTypes, ...rest } = health;
+  const isShown = ({ tenant }: { tenant: string }) => caller.owns(tenant) && !caller.isNarrowed;
+  const shown = sinks?.filter(isShown) ?? [];
+  return {
+    ...rest,
+    ...(maintenance && { maintenance: { ...maintenance, items: maintenance.items.filter(isShown) } }),
+    ...(shown.length > 0 && { sinks: shown }),
+    ...(unknownTypes && caller.isForAll && !caller.isNarrowed && { unknownTypes }),
+  };
 }

@@ -24,6 +24,10 @@ export interface World {
   lease: Lease;
   dead: Job;
   flow: string;
+  /** The id of a key of the tenant `a`. */
+  key: string;
+  /** The id of an open question of the leased job. */
+  question: string;
   /** Of tenant `b`, also in the queue `mine`. */
   foreign: Job;
   /** Of tenant `a`, in the queue `other`. */
@@ -59,6 +63,10 @@ export async function makeWorld(): Promise<World> {
   const { job: pending } = await jobs.enqueue({ ...request(), options: { queue: 'mine', pending: true } }, at);
   await crons.put({ name: 'nightly', expression: '@daily', job_template: request() }, at);
   await waybill.records!.put({ kind: 'note', id: 'n1', value: { text: 'mine' }, expected: 0 }, at);
+  const ask = { key: 'one', text: 'May I?', choices: ['yes', 'no'] };
+  const { id: question } = await jobs.ask({ ...at, id: lease.job.id, leaseToken: lease.token, ...ask });
+  const { key } = await waybill.keys!.create({ name: 'one', scopes: ['read'] }, at);
+  await waybill.budgets.set({ unit: 'pages', period: 'day', key: 'k', limit: 10 }, at);
   await limits.set('api', { concurrency: 1, rate: null }, at);
   const { id: flow } = await workflows.create({ nodes: [node('one'), node('two', 'mine', 'one')] }, at);
   const [foreign, other] = [await put('mine', 'b'), await put('other', 'a')];
@@ -69,9 +77,11 @@ export async function makeWorld(): Promise<World> {
     const flows = (await workflows.list({ ...at, limit: 100 })).items;
     const reports = await Promise.all(items.map(({ id }) => jobs.progress(id, at)));
     const notes = await waybill.records!.list({ ...at, kind: 'note', limit: 100 });
-    return JSON.stringify([items, queues, flows, reports, notes, await crons.list(at), await limits.get('api', at)]);
+    const lists = [await waybill.questions.list(at), await crons.list(at), await waybill.keys!.list(at)];
+    const budgets = await waybill.budgets.list(at);
+    return JSON.stringify([items, queues, flows, reports, notes, lists, budgets, await limits.get('api', at)]);
   };
-  return { waybill, job, pending, lease, dead, flow, foreign, other, stored };
+  return { waybill, job, pending, lease, dead, flow, key: key.id, question, foreign, other, stored };
 }
 
 /** One message that waits for people, in the queue `mine` of the tenant `a`. */
