@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
+import type { NodeRules } from './node-rules.ts';
 import type { RetryOptions } from './retry-policy.ts';
 
 export const JOB_STATES = [
@@ -18,7 +19,10 @@ const FINISHED: ReadonlySet<JobState> = new Set(['completed', 'cancelled', 'disc
 
 export const isFinished = (state: JobState): boolean => FINISHED.has(state);
 
-/** What a run came to. `lost`: its lease ran out; `timed_out`: the execution timeout passed. */
+/**
+ * What a run came to. `lost`: its lease ran out; `timed_out`: the execution timeout passed. `skipped`: there was no run,
+ * because the condition of a workflow's node was false.
+ */
 export type OutcomeKind =
   | 'completed'
   | 'failed'
@@ -28,7 +32,8 @@ export type OutcomeKind =
   | 'discarded'
   | 'lost'
   | 'timed_out'
-  | 'expired';
+  | 'expired'
+  | 'skipped';
 
 export interface JobError {
   code: string;
@@ -53,6 +58,8 @@ export interface JobSpec {
   options?: JsonObject;
   /** Unknown top-level fields, kept and given back. */
   extra?: JsonObject;
+  /** Of a workflow's node that has some. */
+  rules?: NodeRules;
 }
 
 /** One row: the truth about one job. All times are milliseconds since the epoch. */

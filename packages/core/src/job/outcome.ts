@@ -6,6 +6,8 @@ export interface ErrorInput {
   message: string;
   type?: string;
   retryable?: boolean;
+  /** Milliseconds that must pass before another attempt, as a service said. Beyond a day it counts as a day. */
+  retryAfterMs?: number;
   details?: Json;
 }
 

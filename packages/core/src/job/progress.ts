@@ -32,10 +32,21 @@ export interface Progress {
 
 export const PROGRESS_SOURCE = 'worker';
 
-/** Who may speak for a run: by token, by worker where the caller has no token, or whoever calls. */
-export type Speaker = { run: number; claimId: string } | { workerId: string } | 'anyone';
+/** Which run a call is for. The token is exact; a worker's name is nearly so; with neither only the state is checked. */
+export interface Fence {
+  leaseToken?: string;
+  workerId?: string;
+  /**
+   * The queue that the caller's token names. A token of another queue is refused with `invalid_request`: where tokens are
+   * signed always, else where the row is read anyhow.
+   */
+  queue?: string;
+}
 
-export function speaksFor(job: Job, by: Speaker): boolean {
+/** The fence of a call as stores take it: by token, by worker where the caller has no token, or any active run. */
+export type RunFence = { run: number; claimId: string } | { workerId: string } | 'anyone';
+
+export function fenceAdmits(job: Job, by: RunFence): boolean {
   if (job.state !== 'active') return false;
   if (by === 'anyone') return true;
   return 'workerId' in by ? job.workerId === by.workerId : job.run === by.run && job.claimId === by.claimId;

@@ -37,6 +37,19 @@ describe('settle', () => {
   });
 
   it.each([
+    ['longer than the policy', 60_000, 60_000],
+    ['shorter than the policy', 100, 4_000],
+    ['beyond a day', 1e12, 24 * 60 * 60_000],
+    ['not a number', Number.NaN, 4_000],
+    ['before now', -5, 4_000],
+  ])('failed: a delay that a service asked for, %s', (_, retryAfterMs, delay) => {
+    const job = active({ jitter: false, initial_interval: 'PT4S', max_interval: 'PT10S' });
+    const next = settle(job, { kind: 'failed', error: { ...error, retryAfterMs } }, LATER);
+    expect(next.job).toMatchObject({ state: 'retryable', scheduledAt: LATER + delay, retryDelayMs: delay });
+    expect(next.job.errors[0]).not.toHaveProperty('retryAfterMs');
+  });
+
+  it.each([
     ['DISCARD', { on_exhaustion: 'dead_letter' }, false],
     ['FAIL', { on_exhaustion: 'dead_letter' }, false],
     ['DEAD_LETTER', { on_exhaustion: 'discard' }, true],

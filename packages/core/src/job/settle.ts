@@ -87,7 +87,8 @@ export function fail(job: Job, kind: OutcomeKind, input: ErrorInput, now: number
   const isRetryable = !isFinal(policy, error);
   if (!isRetryable || isSpent(job))
     return giveUp(job, kind, error, keepsDead(policy, error), now, failed(error, isRetryable));
-  const until = boundedMoment(now + retryDelayMs(policy, job.attempt, chanceOf(job.id, job.run)), now);
+  const planned = retryDelayMs(policy, job.attempt, chanceOf(job.id, job.run));
+  const until = boundedMoment(now + Math.max(planned, askedDelayMs(input)), now);
   const delay = until - now;
   const patch = {
     ...RUN_OVER,
@@ -102,6 +103,12 @@ export function fail(job: Job, kind: OutcomeKind, input: ErrorInput, now: number
   };
   return evolve(job, patch, [failed(error, isRetryable), ['job.retrying', next]], now);
 }
+
+const LONGEST_ASKED_MS = 24 * 60 * 60_000;
+
+/** What a service asked for is kept even beyond the policy's longest delay: an earlier attempt would only be refused. */
+const askedDelayMs = ({ retryAfterMs = 0 }: ErrorInput): number =>
+  Number.isFinite(retryAfterMs) ? Math.min(Math.max(0, Math.round(retryAfterMs)), LONGEST_ASKED_MS) : 0;
 
 /** The worker went silent. The work may have been done, so the attempt counts; the job goes back at once. */
 export function lose(job: Job, now: number): Transition {
@@ -122,7 +129,14 @@ export function lose(job: Job, now: number): Transition {
   return evolve(job, patch, [fact, ['job.enqueued']], now);
 }
 
-function giveUp(job: Job, outcome: OutcomeKind, error: JobError, dead: boolean, now: number, first?: Fact): Transition {
+export function giveUp(
+  job: Job,
+  outcome: OutcomeKind,
+  error: JobError,
+  dead: boolean,
+  now: number,
+  first?: Fact,
+): Transition {
   const end = { state: 'discarded', outcome, dead, errors: withError(job, error) } as const;
   const gone: Fact = [
     'job.discarded',
@@ -136,10 +150,10 @@ const isSpent = (job: Job): boolean => job.attempt >= job.maxAttempts;
 const unspent = (job: Job): number => Math.max(0, job.attempt - 1);
 
 /** A retryable job stands in line by the time it is due. */
-const waiting = (job: Job, until: number) =>
+export const waiting = (job: Job, until: number) =>
   ({ state: 'retryable', scheduledAt: until, seq: seqAt(until, job.seq) }) as const;
 
-function errorOf(job: Job, { details, ...input }: ErrorInput, now: number): JobError {
+export function errorOf(job: Job, { details, retryAfterMs: _, ...input }: ErrorInput, now: number): JobError {
   const kept = details === undefined ? {} : { details: bounded(details) };
   return { ...input, ...kept, attempt: job.attempt, run: job.run, occurredAt: now };
 }

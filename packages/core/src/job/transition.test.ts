@@ -284,6 +284,23 @@ describe('a job’s whole life', () => {
     );
   });
 
+  it('a job sleeps and is woken for the run that was snoozed, and for no other', () => {
+    const snoozed = transition(aJobIn('active'), settle({ kind: 'snoozed', until: LATER }), NOW)!.job;
+    const { run } = snoozed;
+    const asleep = transition(snoozed, { do: 'sleep', run, until: LATER + 5_000 }, NOW)!;
+    expect(asleep.job).toMatchObject({ state: 'retryable', scheduledAt: LATER + 5_000, nextAt: LATER + 5_000 });
+    expect(asleep.events).toEqual([]);
+    const woken = transition(asleep.job, { do: 'wake', run }, NOW + 1)!;
+    expect(woken.job).toMatchObject({ state: 'available', scheduledAt: null, enqueuedAt: NOW + 1 });
+    expect(woken.events).toMatchObject([{ type: 'job.enqueued' }]);
+    // It stands in line by the time at which it was woken, not by the one that it slept for.
+    expect(woken.job.seq).toBeLessThan(snoozed.seq);
+    expect(transition(asleep.job, { do: 'wake', run: run + 1 }, NOW)).toBeNull();
+    expect(transition(asleep.job, { do: 'sleep', run: run - 1, until: LATER }, NOW)).toBeNull();
+    const failed = transition(aJobIn('active'), settle({ kind: 'failed', error }), NOW)!.job;
+    expect(transition(failed, { do: 'wake', run: failed.run }, NOW)).toBeNull();
+  });
+
   it('a tick that has done its work finds nothing more to do at that moment', () => {
     fc.assert(
       fc.property(anyLife, ({ start, overrides, steps }) => {

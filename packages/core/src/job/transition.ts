@@ -1,9 +1,10 @@
 import { evolve, type Transition } from './evolve.ts';
 import { finish } from './finish.ts';
 import { isFinished, type Job } from './job.ts';
+import { endWithoutRun, type NodeEnd } from './node-end.ts';
 import type { Outcome } from './outcome.ts';
-import { boundedMoment } from './rank.ts';
-import { isPast, settle, timeOut } from './settle.ts';
+import { boundedMoment, seqAt } from './rank.ts';
+import { isPast, settle, timeOut, waiting } from './settle.ts';
 import { tick } from './tick.ts';
 
 export type Command =
@@ -11,13 +12,18 @@ export type Command =
   | { do: 'extend'; leaseMs: number | null }
   | { do: 'settle'; outcome: Outcome }
   | { do: 'cancel'; by?: string; reason?: string }
-  | { do: 'activate' }
+  /** `notBefore`: it waits for that moment, where it lies ahead. */
+  | { do: 'activate'; notBefore?: number }
+  /** A node ends without having run. */
+  | { do: 'end'; end: NodeEnd }
   | { do: 'replay' }
   | { do: 'forget' }
   | { do: 'advanced' }
   | { do: 'reinstate' }
   | { do: 'look' }
   | { do: 'put_off'; until: number; reason: string }
+  | { do: 'sleep'; run: number; until: number }
+  | { do: 'wake'; run: number }
   | { do: 'tick' };
 
 /**
@@ -35,7 +41,9 @@ export function transition(job: Job, command: Command, now: number): Transition 
     case 'cancel':
       return cancel(job, command, now);
     case 'activate':
-      return job.state === 'pending' ? activate(job, now) : null;
+      return job.state === 'pending' ? activate(job, command.notBefore, now) : null;
+    case 'end':
+      return job.state === 'pending' ? endWithoutRun(job, command.end, now) : null;
     case 'replay':
       return isReplayable(job) ? replay(job, now) : null;
     case 'forget':
@@ -50,6 +58,10 @@ export function transition(job: Job, command: Command, now: number): Transition 
       return tick(job, now);
     case 'put_off':
       return putOff(job, command, now);
+    case 'sleep':
+      return sleeps(job, command.run) ? evolve(job, waiting(job, boundedMoment(command.until, now)), [], now) : null;
+    case 'wake':
+      return sleeps(job, command.run) ? wake(job, now) : null;
   }
 }
 
@@ -108,10 +120,13 @@ function cancel(job: Job, command: Extract<Command, { do: 'cancel' }>, now: numb
 }
 
 /** A job that was also scheduled keeps waiting for its time. */
-function activate(job: Job, now: number): Transition {
-  if (job.scheduledAt !== null && job.scheduledAt > now) {
-    const due = { scheduled_at: new Date(job.scheduledAt).toISOString() };
-    return evolve(job, { state: 'scheduled' }, [['job.scheduled', due]], now);
+function activate(job: Job, notBefore: number | undefined, now: number): Transition {
+  const asked = Math.max(job.scheduledAt ?? now, notBefore === undefined ? now : boundedMoment(notBefore, now));
+  if (asked > now) {
+    const due = { scheduled_at: new Date(asked).toISOString() };
+    // It stands in line by the time it is due, as a job does that was born scheduled.
+    const seq = asked === job.scheduledAt ? job.seq : seqAt(asked, job.seq);
+    return evolve(job, { state: 'scheduled', scheduledAt: asked, seq }, [['job.scheduled', due]], now);
   }
   return evolve(job, { state: 'available', enqueuedAt: now, scheduledAt: null }, [['job.enqueued']], now);
 }
@@ -125,6 +140,7 @@ const isReplayable = ({ state, workflowId }: Job): boolean =>
 
 /** A finished job starts over: attempts are given back, runs and the error history stay. */
 function replay(job: Job, now: number): Transition {
+  if (job.spec.rules?.map) return replayMap(job, now);
   const fresh = { state: 'available', attempt: 0, dead: false, enqueuedAt: now, scheduledAt: null } as const;
   const cleared = {
     outcome: null,
@@ -138,10 +154,26 @@ function replay(job: Job, now: number): Transition {
   return evolve(job, { ...fresh, ...cleared }, [['job.replayed'], ['job.enqueued']], now);
 }
 
+/** A map has no run of its own: the engine looks at it again. */
+function replayMap(job: Job, now: number): Transition {
+  const again = { state: 'pending', dead: false, outcome: null, result: null, finishedAt: null } as const;
+  return evolve(job, { ...again, advancePending: true }, [['job.replayed'], ['job.pending']], now);
+}
+
 /** A workflow node that was cancelled because of others' failure waits again for its parents. */
 function reinstate(job: Job, now: number): Transition {
   const cleared = { outcome: null, finishedAt: null, advancePending: false } as const;
   return evolve(job, { state: 'pending', ...cleared }, [['job.pending']], now);
+}
+
+/** Snoozed by this very run, and nothing has happened to the job since. */
+export const sleeps = ({ state, outcome, run }: Job, ofRun: number): boolean =>
+  state === 'retryable' && outcome === 'snoozed' && run === ofRun;
+
+/** What a snoozed job waited for has come before its time. It stands in line as if it had been due now. */
+function wake(job: Job, now: number): Transition {
+  const patch = { state: 'available', enqueuedAt: now, scheduledAt: null, seq: seqAt(now, job.seq) } as const;
+  return evolve(job, patch, [['job.enqueued']], now);
 }
 
 /**

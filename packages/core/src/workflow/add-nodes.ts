@@ -6,8 +6,11 @@ import type { Job } from '../job/job.ts';
 import type { Json } from '../json.ts';
 import type { Edge, NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
+import { isItemOf } from './item-names.ts';
+import type { NodeShape } from './node-shape.ts';
 import { plant } from './plant.ts';
-import { checkNodes, MAX_NODES, type NodeShape, readNode } from './shape.ts';
+import { markSkippable, maySkip, withConcurrency } from './rules.ts';
+import { checkNodes, MAX_NODES, readNode } from './shape.ts';
 
 /** Rows read at once. */
 const SLICE = 500;
@@ -30,6 +33,8 @@ interface Addition {
   list: unknown;
   /** Its nodes so far, from their names to their ids. */
   existing: ReadonlyMap<string, string>;
+  /** Those of them that may be skipped, or stand behind one that may. */
+  skippable: ReadonlySet<string>;
   /** How many they are. */
   total: number;
 }
@@ -37,19 +42,33 @@ interface Addition {
 /** The rows and edges of further nodes; null: a call before this one has added the very same. */
 export async function further(
   { store, enqueuer }: AddParts,
-  { tenant, id, list, existing, total }: Addition,
-): Promise<{ jobs: NewJob[]; edges: Edge[] } | null> {
+  { tenant, id, list, existing, skippable, total }: Addition,
+): Promise<{ jobs: NewJob[]; edges: Edge[]; skips: boolean } | null> {
   const items = new Fields({ nodes: list as Json }).array('nodes', { max: MAX_NODES }) ?? [];
   if (items.length === 0) throw invalidField('nodes', 'must have at least one item.');
-  const make = (node: NodeShape): NewJob =>
-    within(node.name, () => enqueuer.make(node.request, tenant, { id, node: node.name }));
-  const asked = items.map((item, index) => readNode(item, `nodes[${index}]`));
+  const make = (node: NodeShape): NewJob => makeNode(enqueuer, node, { tenant, id });
+  const asked = markSkippable(
+    items.map((item, index) => readNode(item, `nodes[${index}]`)),
+    skippable,
+  );
   if (asked.every(({ name }) => existing.has(name)) && (await areSame(store, tenant, asked, make, existing)))
     return null;
   const room = MAX_NODES - total;
   if (items.length > room) throw invalidField('nodes', `must have at most ${room} items.`, { max: room });
-  return plant(checkNodes(items, 'nodes', [...existing.keys()]), make, existing);
+  const nodes = markSkippable(checkNodes(items, 'nodes', [...existing.keys()]), skippable);
+  return { ...plant(nodes, make, existing), skips: maySkip(nodes) };
 }
+
+/** The row of a node, and the refusal of its job under its name. */
+export const makeNode = (enqueuer: Enqueuer, node: NodeShape, { tenant, id }: { tenant: string; id: string }): NewJob =>
+  within(node.name, () => {
+    const rules = node.rules && { rules: node.rules };
+    return enqueuer.make(withConcurrency(node, id), tenant, { id, node: node.name, ...rules });
+  });
+
+/** Without the jobs that a map has made, which it waits for too. */
+export const askedParents = ({ node, spec }: Job, names: string[]): string[] =>
+  spec.rules?.map && node !== null ? names.filter((name) => !isItemOf(name, node)) : names;
 
 /** Whether these nodes are there as they are asked for: whoever repeats a call gets the answer of the first one. */
 async function areSame(
@@ -65,8 +84,10 @@ async function areSame(
     const jobs = await store.get(ids.map((id) => ({ tenant, id })));
     const families = await store.workflows.parents({ tenant, ids });
     const isSame = (node: NodeShape, index: number): boolean => {
-      const names = families[index]!.map((parent) => parent.node);
-      return isSaid(make(node).job, node.request.id, jobs[index]!) && isDeepStrictEqual(names, node.parents);
+      const names = families[index]!.map((parent) => parent.node).filter((name) => name !== null);
+      const job = jobs[index]!;
+      if (!isSaid(make(node).job, node.request.id, job)) return false;
+      return isDeepStrictEqual(askedParents(job!, names), node.parents);
     };
     if (!slice.every(isSame)) return false;
   }

@@ -1,10 +1,10 @@
-import { changeOf, seen } from '../commit/row-change.ts';
+import { changesOf } from '../commit/row-change.ts';
 import { isFinished, type Job } from '../job/job.ts';
-import { type Command, transition } from '../job/transition.ts';
 import type { Change } from '../store/apply.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkflowRecord } from '../store/workflow-record.ts';
 import { type AdvanceParts, endOf } from './end.ts';
+import { followRules } from './follow-rules.ts';
 
 /** Pending rows cancelled in one go. */
 const SLICE = 500;
@@ -18,10 +18,13 @@ export async function advance(parts: AdvanceParts, jobs: readonly Job[]): Promis
   const { store, writer } = parts;
   for (const [tenant, own] of Map.groupBy(jobs, ({ tenant }) => tenant)) {
     const records = await readRecords(store, tenant, own);
+    const met = await metNodes(store, tenant, own, records);
+    const [ruled, plain] = [met.filter(({ spec }) => spec.rules), met.filter(({ spec }) => !spec.rules)];
     await writer.apply([
-      ...(await dispatches(store, tenant, own, records)),
+      ...changesOf(store, plain, { do: 'activate' }),
       ...(await cancellations(store, tenant, own, records)),
     ]);
+    if (ruled.length > 0) await followRules(parts, tenant, ruled, records);
     for (const record of records.values()) {
       const isOver = ({ workflowId, state }: Job) => workflowId === record.id && isFinished(state);
       if (record.state === 'running' && own.some(isOver)) await endOf(parts, record);
@@ -36,8 +39,11 @@ async function readRecords(store: Store, tenant: string, jobs: readonly Job[]): 
   return new Map(found.filter((record) => record !== null).map((record) => [record.id, record]));
 }
 
-const isRunning = (records: Map<string, WorkflowRecord>, job: Job): boolean =>
-  job.workflowId !== null && records.get(job.workflowId)?.state === 'running';
+/** Whether further nodes of its workflow start. */
+function isRunning(records: Map<string, WorkflowRecord>, { workflowId }: Job): boolean {
+  const record = workflowId === null ? undefined : records.get(workflowId);
+  return record?.state === 'running' && record.reason === null;
+}
 
 /** Whether it is for the workflow to start this job. A node without parents that is pending is its producer's to start. */
 export async function waitsForParents(store: Store, { tenant, id, workflowId }: Job): Promise<boolean> {
@@ -50,12 +56,12 @@ export async function waitsForParents(store: Store, { tenant, id, workflowId }: 
 const isHeld = ({ version }: Job): boolean => version === 1;
 
 /** Children whose parents have all completed. */
-async function dispatches(
+async function metNodes(
   store: Store,
   tenant: string,
   jobs: readonly Job[],
   records: Map<string, WorkflowRecord>,
-): Promise<Change[]> {
+): Promise<Job[]> {
   const completed = jobs.filter((job) => job.state === 'completed' && isRunning(records, job)).map(({ id }) => id);
   const joined = jobs.filter((job) => job.state === 'pending' && isRunning(records, job));
   const families =
@@ -64,7 +70,7 @@ async function dispatches(
   const alone = joined.filter((job, index) => families[index]!.length === 0 && !isHeld(job));
   const ids = [...new Set([...completed, ...parents.filter(({ state }) => state === 'completed').map(({ id }) => id)])];
   const met = ids.length === 0 ? [] : await store.workflows.meet({ tenant, ids });
-  return changesOf(store, [...alone, ...met], { do: 'activate' });
+  return [...alone, ...met];
 }
 
 /** Children that wait in vain: a parent has failed, or nothing shall start any more. */
@@ -79,7 +85,8 @@ async function cancellations(
   const stopped = new Set(
     failed.filter((job) => stops(records.get(job.workflowId!))).map(({ workflowId }) => workflowId!),
   );
-  for (const record of records.values()) if (record.state === 'cancelled') stopped.add(record.id);
+  for (const record of records.values())
+    if (record.state === 'cancelled' || record.reason !== null) stopped.add(record.id);
   for (const workflowId of stopped) {
     const filter = { tenant, workflowId, states: ['pending', 'scheduled', 'available', 'retryable'] } as const;
     for (const job of (await store.list({ filter, limit: SLICE })).items) doomed.set(job.id, job);
@@ -104,12 +111,4 @@ async function orphans(store: Store, tenant: string, jobs: readonly Job[]): Prom
   return joined.filter((_, index) =>
     families[index]!.some(({ state }) => state === 'discarded' || state === 'cancelled'),
   );
-}
-
-function changesOf(store: Store, jobs: readonly Job[], command: Command): Change[] {
-  const now = store.clock.now();
-  return jobs.flatMap((job) => {
-    const after = transition(job, command, now);
-    return after === null ? [] : [changeOf(job, seen(job), after)];
-  });
 }

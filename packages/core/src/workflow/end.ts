@@ -1,10 +1,11 @@
 import type { Writer } from '../commit/writer.ts';
+import type { SubjectEvent } from '../events/subject-event.ts';
 import { workflowCompleted, workflowFailed } from '../events/told.ts';
 import type { Job } from '../job/job.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
-import type { WorkflowRecord } from '../store/workflow-record.ts';
+import type { WorkflowReason, WorkflowRecord } from '../store/workflow-record.ts';
 import type { Callback } from './shape.ts';
 
 /** Results of more nodes than this are not handed to callbacks; they can be read by the workflow's id. */
@@ -14,10 +15,19 @@ const MAX_RESULT_BYTES = 64 * 1024;
 /** Makes the job of a callback; it is stored by whoever ends the workflow. */
 export type MakeJob = (request: unknown, tenant: string) => NewJob;
 
+/** What the engine makes by itself, without a producer. */
+export interface MakeNodes {
+  callback: MakeJob;
+  /** A job of a map. */
+  item(map: Job, item: { node: string; item: Json; notBefore?: number }): NewJob;
+  /** What the log says of a map that completes. */
+  step(map: Job): Promise<SubjectEvent | null>;
+}
+
 export interface AdvanceParts {
   store: Store;
   writer: Writer;
-  make: MakeJob;
+  make: MakeNodes;
 }
 
 /**
@@ -30,12 +40,19 @@ export async function endOf({ store, writer, make }: AdvanceParts, record: Workf
   if (await store.workflows.hasUnfinished(tenant, id)) return;
   const failures = await store.count({ tenant, workflowId: id, states: ['discarded', 'cancelled'] }, { atMost: 1 });
   const to = failures > 0 ? 'failed' : 'completed';
-  const jobs = await callbackJobs(store, record, to, make);
+  const jobs = await callbackJobs(store, record, to, make.callback);
   const now = store.clock.now();
+  // It may have been too late only since the record was read.
+  const reason = to === 'failed' && record.timeoutMs !== null ? await reasonOf(store, record) : null;
   const told =
-    to === 'completed' ? workflowCompleted(record, now) : workflowFailed(record, await failedNode(store, record), now);
-  await writer.move({ tenant, id, from: 'running', to, total: record.total, now, jobs, told });
+    to === 'completed'
+      ? workflowCompleted(record, now)
+      : workflowFailed({ ...record, reason }, await failedNode(store, record), now);
+  await writer.move({ tenant, id, from: 'running', to, total: record.total, reason, now, jobs, told });
 }
+
+const reasonOf = async (store: Store, { tenant, id }: WorkflowRecord): Promise<WorkflowReason | null> =>
+  (await store.workflows.get(tenant, id))?.reason ?? null;
 
 /** One that failed by itself, or else one that was cancelled. */
 async function failedNode(store: Store, { tenant, id: workflowId }: WorkflowRecord): Promise<Job | undefined> {

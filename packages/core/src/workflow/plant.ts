@@ -1,7 +1,7 @@
 import { evolve } from '../job/evolve.ts';
 import { newJobId } from '../job/id.ts';
 import type { Edge, NewJob } from '../store/insert.ts';
-import type { NodeShape } from './shape.ts';
+import type { NodeShape } from './node-shape.ts';
 
 /**
  * Rows and edges for a graph. A node with parents begins pending; one with a parent outside of this graph is marked,

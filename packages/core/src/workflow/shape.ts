@@ -1,7 +1,9 @@
 import { Fields, isObject } from '../check.ts';
-import type { JobRequest } from '../enqueue/envelope.ts';
+import { type JobRequest, LONGEST_MS } from '../enqueue/envelope.ts';
 import { invalidField } from '../errors.ts';
 import type { Json, JsonObject } from '../json.ts';
+import type { NodeShape } from './node-shape.ts';
+import { markSkippable, RULE_NAMES, readRules, refuseRules } from './rules.ts';
 
 export const WORKFLOW_TYPES = ['chain', 'group', 'batch', 'dag'] as const;
 export type WorkflowType = (typeof WORKFLOW_TYPES)[number];
@@ -12,19 +14,12 @@ export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
 export const CALLBACKS = ['on_success', 'on_failure', 'on_complete'] as const;
 export type Callback = (typeof CALLBACKS)[number];
 
-/** One job of a workflow and the nodes that must complete before it. */
-export interface NodeShape {
-  name: string;
-  request: JobRequest;
-  parents: readonly string[];
-  /** Others wait for the same parents, by the very same list: one join serves them all. */
-  isJoined?: true;
-}
-
 export interface WorkflowShape {
   type: WorkflowType;
   name: string | null;
   failurePolicy: FailurePolicy;
+  /** How long the whole may take. */
+  timeoutMs: number | null;
   nodes: readonly NodeShape[];
   callbacks: Partial<Record<Callback, JobRequest>>;
 }
@@ -34,6 +29,7 @@ export const MAX_NODES = 10_000;
 export const MAX_EDGES = 50_000;
 const MAX_NAME = 255;
 const MAX_PARENTS = 1_000;
+const NOT_OF_JOB: ReadonlySet<string> = new Set(['id', 'depends_on', ...RULE_NAMES]);
 const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
 /** Reads a workflow as a producer writes it: a chain, a group, a batch, or any graph of nodes with `depends_on`. */
@@ -50,9 +46,15 @@ export function checkWorkflow(request: unknown): WorkflowShape {
     name: fields.string('name', { max: MAX_NAME }) ?? null,
     // A chain cannot go on without its link, and a group's jobs have nothing to do with each other.
     failurePolicy: fields.oneOf('failure_policy', FAILURE_POLICIES) ?? (type === 'chain' ? 'stop' : 'continue'),
-    nodes,
+    timeoutMs: timeoutIn(fields),
+    nodes: markSkippable(nodes),
     callbacks: callbacksOf(fields, type),
   };
+}
+
+function timeoutIn(fields: Fields): number | null {
+  if (fields.has('timeoutMs')) throw invalidField('timeoutMs', "is not known here. Did you mean 'timeout_ms'?");
+  return fields.integer('timeout_ms', { min: 1, max: LONGEST_MS }) ?? null;
 }
 
 /** The specification's HTTP binding names no type: its steps have ids and say what they depend on. */
@@ -116,6 +118,7 @@ function joined(nodes: NodeShape[], parents: readonly string[]): NodeShape[] {
 function part(item: Json, name: string, parents: readonly string[]): NodeShape[] {
   if (!isObject(item)) throw invalidField(name, 'must be a job or a workflow.');
   const isNested = (item['type'] === 'chain' && 'steps' in item) || (item['type'] === 'group' && 'jobs' in item);
+  refuseRules(item, name);
   if (!isNested) return [{ name, request: item as unknown as JobRequest, parents }];
   const inner = nodesOf(new Fields(item, name), item['type'] as WorkflowType, `${name}.`);
   return inner.map((node) => (node.parents.length === 0 ? { ...node, parents } : node));
@@ -183,8 +186,10 @@ export function readNode(item: Json, field: string): NodeShape {
   const name = fields.requiredString('id', { max: MAX_NAME });
   if (!NODE_NAME.test(name)) throw invalidField(`${field}.id`, 'must be letters, digits and . _ : -.');
   const parents = [...new Set(fields.strings('depends_on', { max: MAX_PARENTS }) ?? [])];
-  const { id: _, depends_on: __, job, ...flat } = item as Record<string, Json>;
-  return { name, parents, request: (isObject(job) ? job : flat) as unknown as JobRequest };
+  const { id: _, depends_on: __, job, ...others } = item as Record<string, Json>;
+  const asked = readRules(fields, field, parents);
+  const flat = asked.rules === undefined ? others : (fields.rest(NOT_OF_JOB) ?? {});
+  return { name, parents, request: (isObject(job) ? job : flat) as unknown as JobRequest, ...asked };
 }
 
 /** Takes away what waits for nothing until nothing is left; what remains waits for itself. */

@@ -45,8 +45,15 @@ export class Steps {
   }
 
   async #read(keys: readonly JobKey[]): Promise<(Standing | null)[]> {
-    const byName = new Map(keys.map((key) => [`${key.tenant}\n${key.id}`, this.#readOne(key)]));
-    return Promise.all(keys.map(({ tenant, id }) => byName.get(`${tenant}\n${id}`)!));
+    // One read for each workflow, which all its nodes wait for: a read that nobody waits for would fail unheard.
+    const byName = new Map<string, Promise<Standing | null>>();
+    const standings = keys.map((key) => {
+      const name = `${key.tenant}\n${key.id}`;
+      const known = byName.get(name) ?? this.#readOne(key);
+      byName.set(name, known);
+      return known;
+    });
+    return Promise.all(standings);
   }
 
   async #readOne({ tenant, id }: JobKey): Promise<Standing | null> {

@@ -7,6 +7,7 @@ import { workflowMoved, workflowStarted } from '../events/told.ts';
 import { newJobId } from '../job/id.ts';
 import { checkIdPrefix } from '../job/id-prefix.ts';
 import type { Job, JobState } from '../job/job.ts';
+import { boundedMoment } from '../job/rank.ts';
 import type { JsonObject } from '../json.ts';
 import { checkId, checkStates, pageOf } from '../read-query.ts';
 import type { Edge, NewJob } from '../store/insert.ts';
@@ -14,8 +15,9 @@ import type { Store } from '../store/store.ts';
 import type { Transaction } from '../store/transaction.ts';
 import { WORKFLOW_STATES, type WorkflowRecord, type WorkflowState } from '../store/workflow-record.ts';
 import type { WorkflowInfo, WorkflowNode, Workflows } from '../waybill.ts';
-import { further, within } from './add-nodes.ts';
+import { askedParents, further, makeNode, within } from './add-nodes.ts';
 import { plant } from './plant.ts';
+import { maySkip } from './rules.ts';
 import { checkWorkflow } from './shape.ts';
 
 const SLICE = 500;
@@ -33,10 +35,12 @@ interface WorkflowParts {
   store: Store;
   writer: Writer;
   enqueuer: Enqueuer;
+  /** Wakes the sweep at the latest by then. */
+  onAlarm(nextAt: number | null): void;
 }
 
 /** Graphs of jobs: created whole, looked at, extended, cancelled and repaired. */
-export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows {
+export function workflows({ store, writer, enqueuer, onAlarm }: WorkflowParts): Workflows {
   const mustGet = async (tenant: string, id: string): Promise<WorkflowRecord> => {
     checkId(id);
     const record = await store.workflows.get(tenant, id);
@@ -52,7 +56,16 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
       countOf('discarded'),
       countOf('cancelled'),
     ]);
-    return { ...record, completed, failed, cancelled };
+    const skipped = record.skips ? await skippedOf(tenant, workflowId) : 0;
+    const partialFailure = record.state === 'running' && failed + cancelled > 0;
+    return { ...record, completed: completed - skipped, failed, cancelled, skipped, partialFailure };
+  }
+
+  /** No index tells them from others that have completed, so they are read where there may be some. */
+  async function skippedOf(tenant: string, id: string): Promise<number> {
+    let skipped = 0;
+    for await (const { outcome } of nodesOf(tenant, id, ['completed'])) if (outcome === 'skipped') skipped += 1;
+    return skipped;
   }
 
   async function create(request: unknown, tenant: string, transaction?: Transaction): Promise<WorkflowInfo> {
@@ -61,18 +74,17 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
     for (const [name, callback] of Object.entries(shape.callbacks))
       within(`callbacks.${name}`, () => checkPlain(callback, now));
     const id = newJobId(now);
-    const planted = plant(
-      nodes,
-      (node) => within(node.name, () => enqueuer.make(node.request, tenant, { id, node: node.name })),
-      new Map(),
-    );
+    const planted = plant(nodes, (node) => makeNode(enqueuer, node, { tenant, id }), new Map());
+    const { timeoutMs } = shape;
     const record: WorkflowRecord = {
       ...{ tenant, id, type: shape.type, name: shape.name, state: 'running', failurePolicy: shape.failurePolicy },
       ...{ callbacks: shape.callbacks as unknown as JsonObject, total: nodes.length, createdAt: now, finishedAt: null },
+      ...{ timeoutMs, nextAt: alarmOf(timeoutMs, now), reason: null, skips: maySkip(nodes) },
     };
     const group = { ...planted, jobs: withStart(record, planted.jobs), workflow: { create: record } };
     if (!(await insert(group, transaction))) throw new WaybillError('internal', `Workflow ${id} is not new.`);
-    return { ...record, completed: 0, failed: 0, cancelled: 0 };
+    onAlarm(record.nextAt);
+    return { ...record, completed: 0, failed: 0, cancelled: 0, skipped: 0, partialFailure: false };
   }
 
   /** False when another call has added one of these nodes first. */
@@ -80,7 +92,7 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
     group: { jobs: NewJob[]; edges: Edge[]; workflow: { create: WorkflowRecord } | { join: string } },
     transaction?: Transaction,
   ): Promise<boolean> {
-    const answer = await enqueuer.insert(group, transaction);
+    const answer = await enqueuer.insertFlow(group, transaction);
     if (answer.status === 'inserted') return true;
     if (answer.status === 'closed') throw new WaybillError('conflict', 'Only a running workflow takes new nodes.');
     if (answer.status === 'named') return false;
@@ -95,19 +107,31 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
   /** Looks again when another call was faster: it may have added other nodes of these names, or the very same. */
   async function addNodes(id: string, list: unknown, tenant: string): Promise<WorkflowInfo> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const { total } = await mustGet(tenant, id);
-      const existing = await idsByNode(tenant, id);
-      const planted = await further({ store, enqueuer }, { tenant, id, list, existing, total });
+      const record = await mustGet(tenant, id);
+      const present = await presentNodes(tenant, id);
+      const planted = await further({ store, enqueuer }, { tenant, id, list, ...present, total: record.total });
+      // Before the nodes: whoever counts what was skipped must know that there may be some.
+      if (planted?.skips && !record.skips && record.state === 'running') await noteSkips(record);
       if (planted === null || (await insert({ ...planted, workflow: { join: id } })))
         return infoOf(await mustGet(tenant, id));
     }
     throw new WaybillError('unavailable', `Others keep adding nodes of these names to workflow ${id}. Try again.`);
   }
 
-  async function idsByNode(tenant: string, workflowId: string): Promise<Map<string, string>> {
-    const ids = new Map<string, string>();
-    for await (const job of nodesOf(tenant, workflowId)) if (job.node !== null) ids.set(job.node, job.id);
-    return ids;
+  async function presentNodes(tenant: string, workflowId: string) {
+    const existing = new Map<string, string>();
+    const skippable = new Set<string>();
+    for await (const { node, id, spec } of nodesOf(tenant, workflowId)) {
+      if (node === null) continue;
+      existing.set(node, id);
+      if (spec.rules) skippable.add(node);
+    }
+    return { existing, skippable };
+  }
+
+  async function noteSkips({ tenant, id, nextAt, reason }: WorkflowRecord): Promise<void> {
+    const beside = { nextAt, reason, skips: true } as const;
+    await writer.move({ tenant, id, from: 'running', to: 'running', ...beside, now: store.clock.now(), jobs: [] });
   }
 
   async function* nodesOf(tenant: string, workflowId: string, states?: readonly JobState[]): AsyncGenerator<Job> {
@@ -127,14 +151,16 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
     const names = new Map(
       [...new Set(families)].map((family) => [family, family.map(({ node }) => node).filter((name) => name !== null)]),
     );
-    return jobs.map((job, index) => ({ ...job, dependsOn: names.get(families[index]!)! }));
+    return jobs.map((job, index) => ({ ...job, dependsOn: askedParents(job, names.get(families[index]!)!) }));
   }
 
   async function move(record: WorkflowRecord, from: WorkflowState, to: 'cancelled' | 'running'): Promise<boolean> {
     const { tenant, id } = record;
     const now = store.clock.now();
     const told = workflowMoved(to === 'running' ? 'resumed' : to, record, now);
-    const answer = await writer.move({ tenant, id, from, to, now, jobs: [], told });
+    const nextAt = to === 'running' ? alarmOf(record.timeoutMs, now) : null;
+    const answer = await writer.move({ tenant, id, from, to, nextAt, now, jobs: [], told });
+    onAlarm(nextAt);
     return answer.status === 'moved';
   }
 
@@ -205,6 +231,10 @@ export function workflows({ store, writer, enqueuer }: WorkflowParts): Workflows
 
 export const workflowNotFound = (id: string): WaybillError =>
   new WaybillError('not_found', `There is no workflow ${id}.`, { details: { workflow_id: id } });
+
+/** From now on: a workflow that is resumed has all its time again. */
+const alarmOf = (timeoutMs: number | null, now: number): number | null =>
+  timeoutMs === null ? null : boundedMoment(now + timeoutMs, now);
 
 /** Its start is told with the first job, so that a workflow without jobs is never told of. */
 function withStart(record: WorkflowRecord, [first, ...others]: readonly NewJob[]): NewJob[] {
