@@ -6,14 +6,19 @@ import { versionChange } from './changes.ts';
 
 /**
  * The steps that the engine makes for finished nodes of one tenant: what is met is met, a child that waits for nothing
- * more is dispatched by compare-and-set, and the mark of the parents is cleared last. Answers the rows that this very
+ * more is dispatched by compare-and-set (or moved by another command), and the mark of the parents is cleared last. Answers the rows that this very
  * call has dispatched.
  */
-export async function advance(store: Store, parents: readonly JobKey[], now: number): Promise<Job[]> {
+export async function advance(
+  store: Store,
+  parents: readonly JobKey[],
+  now: number,
+  command: Command = { do: 'activate' },
+): Promise<Job[]> {
   const tenant = parents[0]?.tenant ?? '';
   const met = await store.workflows.meet({ tenant, ids: parents.map(({ id }) => id) });
   const children = met.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const dispatched = await applied(store, children, { do: 'activate' }, now);
+  const dispatched = await applied(store, children, command, now);
   const rows = (await store.get(parents)).filter((row) => row !== null);
   await applied(store, rows, { do: 'advanced' }, now);
   return (await store.get(dispatched)).filter((row) => row !== null);

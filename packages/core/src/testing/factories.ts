@@ -128,6 +128,10 @@ export const aWorkflow = (overrides: Partial<WorkflowRecord> = {}): WorkflowReco
   total: 0,
   createdAt: TEST_EPOCH,
   finishedAt: null,
+  timeoutMs: null,
+  nextAt: null,
+  reason: null,
+  skips: false,
   ...overrides,
 });
 

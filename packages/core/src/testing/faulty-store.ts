@@ -3,10 +3,20 @@ import type { Store } from '../store/store.ts';
 
 type Verbs<T> = { [K in keyof T]: T[K] extends (...args: never[]) => Promise<unknown> ? K : never }[keyof T] & string;
 
-type Group = 'events' | 'reports' | 'queues' | 'limits' | 'workflows' | 'workers' | 'crons' | 'records' | 'locks';
+type Group =
+  | 'events'
+  | 'reports'
+  | 'queues'
+  | 'limits'
+  | 'workflows'
+  | 'workers'
+  | 'crons'
+  | 'records'
+  | 'locks'
+  | 'journal';
 
 /** Every call that can fail, groups included: `insert`, `limits.set`, `events.read` .. */
-export type StoreMethod = Verbs<Required<Store>> | { [G in Group]: `${G}.${Verbs<Store[G]>}` }[Group];
+export type StoreMethod = Verbs<Required<Store>> | { [G in Group]: `${G}.${Verbs<NonNullable<Store[G]>>}` }[Group];
 
 export interface Fault {
   method: StoreMethod;
@@ -39,7 +49,7 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       return answer;
     };
 
-  const { events, reports, queues, limits, workflows, workers, crons, records, locks } = store;
+  const { events, reports, queues, limits, workflows, workers, crons, records, locks, journal } = store;
   return {
     ...(store.within && { within: (transaction) => store.within!(transaction) }),
     capabilities: store.capabilities,
@@ -77,6 +87,10 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       ),
       setLimit: faulty('queues.setLimit', (tenant, name, limit, told) => queues.setLimit(tenant, name, limit, told)),
       setKeep: faulty('queues.setKeep', (tenant, name, keep, told) => queues.setKeep(tenant, name, keep, told)),
+      setTenantLimit: faulty('queues.setTenantLimit', (tenant, concurrency) =>
+        queues.setTenantLimit(tenant, concurrency),
+      ),
+      tenants: faulty('queues.tenants', (query) => queues.tenants(query)),
     },
     limits: {
       set: faulty('limits.set', (tenant, key, rule, now) => limits.set(tenant, key, rule, now)),
@@ -110,6 +124,13 @@ export function faultyStore(store: Store, plan: readonly Fault[]): FaultyStore {
       list: faulty('records.list', (query) => records.list(query)),
       remove: faulty('records.remove', (key, expected, told) => records.remove(key, expected, told)),
     },
+    ...(journal && {
+      journal: {
+        append: faulty('journal.append', (requests) => journal.append(requests)),
+        read: faulty('journal.read', (query) => journal.read(query)),
+        onGrown: (listener) => journal.onGrown(listener),
+      },
+    }),
     locks: {
       take: faulty('locks.take', (request) => locks.take(request)),
       release: faulty('locks.release', (request) => locks.release(request)),

@@ -14,12 +14,16 @@ export { type TestEngine, testEngine } from './test-engine.ts';
 
 // For whoever writes a store or a transport.
 
+export { type FlowOptions, testRandomFlows } from './flows/test-random-flows.ts';
 export { type JumpOptions, testClockJumps } from './jumps/test-clock-jumps.ts';
 export { type PoisonOptions, testPoison } from './poison/test-poison.ts';
 export { propertyRuns } from './property-runs.ts';
+export { type RecordingSink, recordingSink, wordOf } from './recording-sink.ts';
 export type { Damage, StoreFactory, StoreUnderTest } from './store/bench.ts';
 export { type BlobStoreUnderTest, testBlobStore } from './test-blob-store.ts';
-export { testStore } from './test-store.ts';
+export { testQuestions } from './test-questions.ts';
+export { testSinks } from './test-sinks.ts';
+export { testJournalStore, testStore } from './test-store.ts';
 export { type ModelOptions, testStoreAgainstModel } from './test-store-against-model.ts';
 export { testTransport } from './test-transport.ts';
 export type { TransportFactory, TransportUnderTest } from './transport/bench.ts';

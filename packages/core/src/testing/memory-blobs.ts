@@ -7,7 +7,9 @@ export function memoryBlobs(): { store: BlobStore; setAway(isAway: boolean): voi
   const store: BlobStore = {
     put: async (key, body) => void kept.set(key, body),
     get: async (key) => (away ? Promise.reject(new Error('connection refused')) : (kept.get(key) ?? null)),
-    deletePrefix: async () => {},
+    deletePrefix: async (prefix) => {
+      for (const key of kept.keys()) if (key.startsWith(prefix)) kept.delete(key);
+    },
     list: async () => [],
     close: async () => {},
   };

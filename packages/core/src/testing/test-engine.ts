@@ -1,15 +1,15 @@
 import { onTestFinished } from 'vitest';
-import { engine } from '../engine.ts';
+import { type Engine, engine } from '../engine.ts';
 import { silentLogger } from '../logger.ts';
 import type { EngineOptions } from '../options.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import type { Store } from '../store/store.ts';
-import type { Lease, Waybill } from '../waybill.ts';
+import type { Lease } from '../waybill.ts';
 import { type Fault, type FaultyStore, faultyStore } from './faulty-store.ts';
 import { TestClock } from './test-clock.ts';
 
 export interface TestEngine {
-  waybill: Waybill;
+  waybill: Engine;
   store: FaultyStore;
   clock: TestClock;
   /** Enqueues a plain job and answers its id. */

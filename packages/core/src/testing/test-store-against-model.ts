@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import { checkHistory } from './model/invariants.ts';
+import { compareJournals } from './model/journal-steps.ts';
 import { runStep } from './model/run-step.ts';
 import { anySteps, PERIOD_MS, type Step, TENANTS } from './model/steps.ts';
 import { World } from './model/world.ts';
@@ -44,6 +45,7 @@ export function testStoreAgainstModel(name: string, factory: StoreFactory, optio
             await world.checkLimits();
             await world.checkUnique();
           }
+          await compareJournals(world);
           checkHistory(world, await world.compareAll());
         } finally {
           await close();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { testApply } from './store/apply.ts';
 import { benchFor, type StoreFactory } from './store/bench.ts';
+import { testBudgets } from './store/budgets.ts';
 import { testClaim } from './store/claim.ts';
 import { testClaimById } from './store/claim-by-id.ts';
 import { testCount } from './store/count.ts';
@@ -13,10 +14,13 @@ import { testGet } from './store/get.ts';
 import { testInsert } from './store/insert.ts';
 import { testInsertAndClaim } from './store/insert-and-claim.ts';
 import { testJoins } from './store/joins.ts';
+import { testJournal } from './store/journal.ts';
 import { testKeep } from './store/keep.ts';
+import { testKeys } from './store/keys.ts';
 import { testLimits } from './store/limits.ts';
 import { testList } from './store/list.ts';
 import { testLocks } from './store/locks.ts';
+import { testNodeRules } from './store/node-rules.ts';
 import { testPrune } from './store/prune.ts';
 import { testPruneUnused } from './store/prune-unused.ts';
 import { testQueueLimits } from './store/queue-limits.ts';
@@ -25,6 +29,7 @@ import { testRates } from './store/rates.ts';
 import { testRecords } from './store/records.ts';
 import { testReports } from './store/reports.ts';
 import { testSubjectEvents } from './store/subject-events.ts';
+import { testTenantLimits } from './store/tenant-limits.ts';
 import { testTenants } from './store/tenants.ts';
 import { testUnique } from './store/unique.ts';
 import { testUnreadable } from './store/unreadable.ts';
@@ -57,13 +62,17 @@ const PARTS = [
   testRates,
   testWorkflows,
   testJoins,
+  testNodeRules,
   testWorkflowRecords,
   testCrons,
   testWorkers,
   testRecords,
+  testBudgets,
+  testKeys,
   testLocks,
   testSubjectEvents,
   testTenants,
+  testTenantLimits,
   testUnreadable,
   testWake,
 ];
@@ -80,4 +89,9 @@ export function testStore(name: string, factory: StoreFactory): void {
 
     for (const part of PARTS) part(open);
   });
+}
+
+/** The part of the contract about journals, for stores that have them. */
+export function testJournalStore(name: string, factory: StoreFactory): void {
+  describe(`${name} keeps the contract of journals`, () => testJournal(benchFor(factory)));
 }

@@ -1,3 +1,4 @@
+import type { Command } from '../../job/transition.ts';
 import type { Edge, NewJob } from '../../store/insert.ts';
 import type { JobKey } from '../../store/query.ts';
 import { advance } from '../advance.ts';
@@ -66,19 +67,30 @@ export async function joinFlow(world: World, step: StepOf<'joinFlow'>): Promise<
   });
 }
 
-export async function moveFlow(world: World, { flow, from, to, callback }: StepOf<'moveFlow'>): Promise<void> {
+export async function moveFlow(world: World, { flow, from, to, callback, late }: StepOf<'moveFlow'>): Promise<void> {
   const moved = world.pick(world.flows, flow);
   if (!moved) return;
   const { tenant, id } = moved;
   const jobs = callback ? [world.newJob({ tenant, queue: 'c' })] : [];
   const told = world.told('workflow.cancelled', tenant, id);
+  const beside =
+    to === 'running' && late ? ({ nextAt: world.now + 1000, reason: 'timeout', skips: true } as const) : {};
   await world.both('move flow', async (store) => [
     await store.workflows.hasUnfinished(tenant, id),
     // A workflow may be gone with its nodes, or outlive them.
     (await store.workflows.hasUnfinished(tenant, id)) &&
-      (await store.workflows.move({ tenant, id, from, to, now: world.now, jobs, told })),
+      (await store.workflows.move({ tenant, id, from, to, ...beside, now: world.now, jobs, told })),
   ]);
 }
+
+/** What the rules of a node may make of it. */
+const COMMANDS: Record<StepOf<'advance'>['how'], (now: number) => Command> = {
+  start: () => ({ do: 'activate' }),
+  delay: (now) => ({ do: 'activate', notBefore: now + 1500 }),
+  skip: () => ({ do: 'end', end: { kind: 'skipped', reason: 'condition_false' } }),
+  gather: () => ({ do: 'end', end: { kind: 'gathered', results: [{ n: 1 }, null] } }),
+  fail: () => ({ do: 'end', end: { kind: 'failed', error: { code: 'map_no_list', message: 'no' } } }),
+};
 
 /** By whoever thinks that it is time, whatever has become of the nodes. */
 export async function advanceNodes(world: World, step: StepOf<'advance'>): Promise<void> {
@@ -87,5 +99,6 @@ export async function advanceNodes(world: World, step: StepOf<'advance'>): Promi
   const nodes = step.nodes.map((node) => flow.nodes[node % flow.nodes.length]!);
   const family = { tenant: flow.tenant, ids: nodes.map(({ id }) => id) };
   await world.both('waiting', async (store) => sorted(await store.workflows.waiting(family)));
-  await world.both('advance', async (store) => sorted(await advance(store, nodes, world.now)));
+  const command = COMMANDS[step.how](world.now);
+  await world.both('advance', async (store) => sorted(await advance(store, nodes, world.now, command)));
 }

@@ -38,7 +38,8 @@ export class LimitWatch {
     for (const { type, tenant, jobId, queue, at } of events) {
       const job = `${tenant}/${jobId}`;
       const limit = this.#limitOf.get(job);
-      for (const use of [this.#use(`queue ${tenant}/${queue}`), ...(limit ? [this.#use(limit)] : [])]) {
+      const wide = [this.#use(`queue ${tenant}/${queue}`), this.#use(`tenant ${tenant}`)];
+      for (const use of [...wide, ...(limit ? [this.#use(limit)] : [])]) {
         if (type === 'job.started') {
           use.running.add(job);
           use.starts.push(at);
@@ -60,6 +61,16 @@ export class LimitWatch {
     if (limit?.rate && !this.#rules.get(queue)?.rate) use.starts = [];
     this.#rules.set(queue, limit);
     this.#check(use, limit, { holders: use.running.size, unclaimed: 0 }, now);
+  }
+
+  setTenant(tenant: string, concurrency: number | null): void {
+    this.#rules.set(`tenant ${tenant}`, concurrency === null ? null : { concurrency, rate: null });
+  }
+
+  checkTenant(tenant: string, now: number): void {
+    const use = this.#use(`tenant ${tenant}`);
+    const rule = this.#rules.get(`tenant ${tenant}`) ?? null;
+    this.#check(use, rule, { holders: use.running.size, unclaimed: 0 }, now);
   }
 
   #check(use: Use, rule: LimitRule | null, has: { holders: number; unclaimed: number }, now: number): void {

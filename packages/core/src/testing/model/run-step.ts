@@ -11,6 +11,7 @@ import { settleChange, versionChange } from '../changes.ts';
 import { insertAndClaim } from '../insert-and-claim.ts';
 import { fireAgain, fireCron, putCron } from './cron-steps.ts';
 import { advanceNodes, insertFlow, joinFlow, moveFlow } from './flow-steps.ts';
+import { compareJournals, runJournalStep } from './journal-steps.ts';
 import { overridesOf } from './plans.ts';
 import { runRecordStep } from './record-steps.ts';
 import {
@@ -89,6 +90,12 @@ export async function runStep(world: World, step: Step): Promise<void> {
       );
       return;
     }
+    case 'tenantLimit': {
+      const { tenant, concurrency } = step;
+      await world.both('queues.setTenantLimit', (store) => store.queues.setTenantLimit(tenant, concurrency));
+      world.limits.setTenant(tenant, concurrency);
+      return;
+    }
     case 'wait':
       return wait(world, step);
     case 'prune':
@@ -108,6 +115,9 @@ export async function runStep(world: World, step: Step): Promise<void> {
     case 'takeLock':
     case 'releaseLock':
       return runRecordStep(world, step);
+    case 'append':
+    case 'readJournal':
+      return runJournalStep(world, step);
   }
 }
 
@@ -325,11 +335,14 @@ async function setPaused(world: World, { do: verb, tenant, queue }: StepOf<'paus
 }
 
 /** Slices may be cut differently; what is gone at the end may not. */
-async function prune(world: World, { keepMs }: StepOf<'prune'>): Promise<void> {
+async function prune(world: World, { keepMs, journalKeepMs }: StepOf<'prune'>): Promise<void> {
   // What such a store still has, the model would have lost.
   if (world.real.capabilities.prunesItself) return;
   const before = world.now - keepMs;
-  const request = { finishedBefore: before, deadBefore: before - 10_000, eventsBefore: before, limit: 10 };
+  const request = {
+    ...{ finishedBefore: before, deadBefore: before - 10_000, eventsBefore: before, limit: 10 },
+    ...(journalKeepMs !== null && { journalBefore: world.now - journalKeepMs }),
+  };
   await world.both('prune', async (store) => {
     const removed = { jobs: 0, events: 0 };
     for (let [more, calls] = [true, 0]; more; calls++) {
@@ -341,6 +354,7 @@ async function prune(world: World, { keepMs }: StepOf<'prune'>): Promise<void> {
     }
     return removed;
   });
+  await compareJournals(world);
 }
 
 /** A batch need not be applied in order, which shows only in who gets a slot: limited jobs go one by one. */

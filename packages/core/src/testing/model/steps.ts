@@ -6,6 +6,7 @@ import type { LimitRule } from '../../limits/limit.ts';
 
 import { WORKFLOW_STATES, type WorkflowState } from '../../store/workflow-record.ts';
 
+import { type JournalStep, journalSteps } from './journal-plans.ts';
 import { type RecordStep, recordSteps } from './record-plans.ts';
 
 export const TENANTS = ['', 'acme'] as const;
@@ -56,6 +57,9 @@ export interface NodePlan {
   parents: Pick[];
 }
 
+/** What becomes of nodes that wait for nothing more. */
+const HOWS = ['start', 'delay', 'skip', 'gather', 'fail'] as const;
+
 export type Step =
   | { do: 'insert'; tenant: string; groups: JobPlan[][] }
   | ({ do: 'insertAndClaim'; plan: JobPlan } & ClaimPlan)
@@ -64,8 +68,8 @@ export type Step =
   | { do: 'replayUnique'; job: Pick }
   | { do: 'insertFlow'; tenant: string; nodes: NodePlan[] }
   | { do: 'joinFlow'; flow: Pick; node: NodePlan }
-  | { do: 'moveFlow'; flow: Pick; from: WorkflowState; to: WorkflowState; callback: boolean }
-  | { do: 'advance'; flow: Pick; nodes: Pick[] }
+  | { do: 'moveFlow'; flow: Pick; from: WorkflowState; to: WorkflowState; callback: boolean; late: boolean }
+  | { do: 'advance'; flow: Pick; nodes: Pick[]; how: (typeof HOWS)[number] }
   | { do: 'putCron'; tenant: string; name: string; enabled: boolean; inMs: number }
   | { do: 'removeCron'; tenant: string; name: string }
   | { do: 'fireCron'; cron: Pick; job: JobPlan | null; inMs: number }
@@ -81,10 +85,12 @@ export type Step =
   | { do: 'pause' | 'resume'; tenant: string; queue: string }
   | { do: 'limit'; tenant: string; key: LimitKey; rule: LimitRule }
   | { do: 'queueLimit'; tenant: string; queue: string; rule: LimitRule | null }
+  | { do: 'tenantLimit'; tenant: string; concurrency: number | null }
   | { do: 'wait'; ms: number }
-  | { do: 'prune'; keepMs: number }
+  | { do: 'prune'; keepMs: number; journalKeepMs: number | null }
   | { do: 'list'; tenant: string; states: JobState[] | null; queues: string[] | null; limit: number }
-  | RecordStep;
+  | RecordStep
+  | JournalStep;
 
 export type StepOf<D extends Step['do']> = Extract<Step, { do: D }>;
 
@@ -194,11 +200,17 @@ const WEIGHTED: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
       from: fc.constantFrom('running', 'running', ...WORKFLOW_STATES),
       to: fc.constantFrom(...WORKFLOW_STATES),
       callback: fc.boolean(),
+      late: fc.boolean(),
     }),
   },
   {
     weight: 2,
-    arbitrary: fc.record({ do: is('advance'), flow: pick, nodes: fc.array(fc.nat(5), { minLength: 1, maxLength: 3 }) }),
+    arbitrary: fc.record({
+      do: is('advance'),
+      flow: pick,
+      nodes: fc.array(fc.nat(5), { minLength: 1, maxLength: 3 }),
+      how: fc.constantFrom('start', 'start', ...HOWS),
+    }),
   },
   {
     weight: 1,
@@ -269,10 +281,21 @@ const WEIGHTED: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
     ),
   },
   {
+    weight: 1,
+    arbitrary: fc.record({ do: is('tenantLimit'), tenant, concurrency: seldom(1, fc.integer({ min: 1, max: 4 })) }),
+  },
+  {
     weight: 4,
     arbitrary: fc.record({ do: is('wait'), ms: fc.constantFrom(1, 1, 400, 400, 1000, 1000, 5000, 31_000) }),
   },
-  { weight: 1, arbitrary: fc.record({ do: is('prune'), keepMs: fc.constantFrom(0, 1000, 5000) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: is('prune'),
+      keepMs: fc.constantFrom(0, 1000, 5000),
+      journalKeepMs: fc.constantFrom(null, 0, 400, 1000),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -284,6 +307,7 @@ const WEIGHTED: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
     }),
   },
   ...recordSteps(tenant),
+  ...journalSteps,
 ];
 
 /** What a day in the life of a store may look like. */

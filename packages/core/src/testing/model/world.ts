@@ -57,6 +57,8 @@ export class World {
   /** A version that each record had before, and the newest fence of each lock. */
   readonly versions = new Map<string, number>();
   readonly fences = new Map<string, number>();
+  /** Jobs whose runs have appended entries, stored or not. */
+  readonly journaled = new Map<string, JobKey>();
   /** Every event that was ever read, as the log loses old ones to pruning. */
   readonly seen: JobEvent[] = [];
   readonly #cursors = new Map<Store, string>();
@@ -153,6 +155,7 @@ export class World {
         if (info) this.limits.checkKey(info, this.now);
       }
       for (const queue of await this.model.queues.list(tenant)) this.limits.checkQueue(queue, this.now);
+      this.limits.checkTenant(tenant, this.now);
     }
   }
 
@@ -189,7 +192,10 @@ export class World {
       if (!rows.some((row) => row.tenant === tenant && row.workflowId === id)) continue;
       await this.both('workflow', (store) => store.workflows.get(tenant, id));
     }
-    await this.both('due', async (store) => sorted((await store.due({ now: this.now, limit: ALL })).jobs));
+    await this.both('due', async (store) => {
+      const { jobs, workflows } = await store.due({ now: this.now, limit: ALL });
+      return [sorted(jobs), workflows.toSorted(byId)];
+    });
     await this.both('log', async (store) => inOrder(await wholeLog(store)));
     return rows;
   }

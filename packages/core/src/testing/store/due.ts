@@ -3,7 +3,7 @@ import type { Job } from '../../job/job.ts';
 import { aCron, type JobOverrides } from '../factories.ts';
 import { type Bench, COMPLETED, FAILED, idsOf, type OpenBench, sortedIds } from './bench.ts';
 
-const NOTHING = { jobs: [], crons: [], admitted: [], unreadable: [], nextAt: null };
+const NOTHING = { jobs: [], crons: [], workflows: [], admitted: [], unreadable: [], nextAt: null };
 
 const dueIds = async (bench: Bench): Promise<string[]> =>
   idsOf((await bench.store.due({ now: bench.now, limit: 100 })).jobs);

@@ -61,10 +61,11 @@ export function testJoins(open: OpenBench): void {
       await complete(bench, first[0]!);
       await complete(bench, first[1]!, DISCARDED);
       const families = await bench.store.workflows.parents({ tenant: '', ids: idsOf([...second, first[0]!]) });
+      const ended = (outcome: string) => ({ outcome, finishedAt: bench.now });
       const expected = [
-        { id: first[2]!.id, node: '0.2', state: 'available', result: null },
-        { id: first[1]!.id, node: '0.1', state: 'discarded', result: null },
-        { id: first[0]!.id, node: '0.0', state: 'completed', result: { ok: true } },
+        { id: first[2]!.id, node: '0.2', state: 'available', outcome: null, finishedAt: null, result: null },
+        { id: first[1]!.id, node: '0.1', state: 'discarded', ...ended('discarded'), result: null },
+        { id: first[0]!.id, node: '0.0', state: 'completed', ...ended('completed'), result: { ok: true } },
       ];
       expect(families).toEqual([expected, expected, []]);
     });

@@ -42,6 +42,23 @@ export function testLocks(open: OpenBench): void {
       expect(await take(bench, 'b')).toMatchObject({ status: 'held', fence: 3 });
     });
 
+    it('an end that is known to be stale makes it free for others, and a later end does not', async () => {
+      const bench = await open();
+      await take(bench, 'a', { leaseMs: 86_400_000 });
+      const stale = bench.now + 86_400_000;
+      const takeStale = (owner: string, staleUntil: number) =>
+        bench.store.locks.take({ name: 'sweep', owner, leaseMs: 1000, staleUntil });
+      expect(await takeStale('b', stale - 1)).toEqual({ status: 'taken', until: stale });
+      // Its holder says nothing new by it.
+      expect(await takeStale('a', stale)).toEqual({ status: 'held', fence: 1, until: stale });
+      const until = bench.now + 1000;
+      expect(await takeStale('b', stale)).toEqual({ status: 'held', fence: 2, until });
+      // Made again, as after a lost answer.
+      expect(await takeStale('b', stale)).toEqual({ status: 'held', fence: 2, until });
+      expect(await takeStale('c', stale)).toEqual({ status: 'taken', until });
+      expect(await take(bench, 'a')).toEqual({ status: 'taken', until });
+    });
+
     it('release: makes it free at once, and who takes it again gets a new fence', async () => {
       const bench = await open();
       await take(bench, 'a');

@@ -142,6 +142,21 @@ export function testPrune(open: OpenBench): void {
       expect(await bench.log({}, { after: before })).toHaveLength(1);
     });
 
+    // fault: the clock of a server is a year ahead for a moment
+    it('removes old events behind one whose time has not come', async ({ skip }) => {
+      const bench = await exactly(open, skip);
+      const year = 365 * 86_400_000;
+      bench.clock.jump(year);
+      await bench.add();
+      bench.clock.jump(-year);
+      const old = await bench.add();
+      await bench.clock.advance(1000);
+      const young = await bench.add();
+      expect(await prune(bench, { eventsBefore: bench.now })).toMatchObject({ more: false });
+      expect(await bench.log({ jobIds: [old.id] })).toEqual([]);
+      expect(await bench.log({ jobIds: [young.id] })).toHaveLength(1);
+    });
+
     // fault: the parent is older than the retention before its children were looked at
     it('guarantee 8: keeps a finished node whose dependents nobody has looked at', async ({ skip }) => {
       const bench = await exactly(open, skip);

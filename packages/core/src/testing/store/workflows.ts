@@ -152,9 +152,10 @@ export function testWorkflows(open: OpenBench): void {
         tenant: '',
         ids: [node('other').id, node('a').id, node('join').id, 'unknown'],
       });
-      const a = { id: node('a').id, node: 'a', state: 'completed', result: { ok: true } };
-      const b = { id: node('b').id, node: 'b', state: 'discarded', result: null };
-      const c = { id: node('c').id, node: 'c', state: 'available', result: null };
+      const ended = (outcome: string) => ({ state: outcome, outcome, finishedAt: bench.now });
+      const a = { id: node('a').id, node: 'a', ...ended('completed'), result: { ok: true } };
+      const b = { id: node('b').id, node: 'b', ...ended('discarded'), result: null };
+      const c = { id: node('c').id, node: 'c', state: 'available', outcome: null, finishedAt: null, result: null };
       expect(parents).toEqual([[b, c], [], [c, a, b], []]);
     });
 
