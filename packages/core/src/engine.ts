@@ -1,7 +1,12 @@
+import { auditRecorded } from './access/audit/audit-entry.ts';
+import { keyBook } from './access/keys/key-book.ts';
 import { inTenant } from './access/scoped.ts';
 import { OffloadedStore } from './blobs/offloaded-store.ts';
 import { lackError } from './blobs/payloads.ts';
 import { BlobSweep } from './blobs/sweep-blobs.ts';
+import { budgets } from './budgets/budgets.ts';
+import { Ledger } from './budgets/ledger.ts';
+import { Spender } from './budgets/spender.ts';
 import { Claimer } from './claim/claimer.ts';
 import { Heartbeats } from './claim/heartbeat.ts';
 import { HeldJobs } from './claim/held-jobs.ts';
@@ -11,7 +16,7 @@ import { Writer } from './commit/writer.ts';
 import { crons } from './cron/crons.ts';
 import { deadLetters } from './dead-letters/dead-letters.ts';
 import { deadMessages } from './dead-letters/dead-messages.ts';
-import { Enqueuer } from './enqueue/enqueue.ts';
+import { Enqueuer, type MapItem } from './enqueue/enqueue.ts';
 import { checkQueue, queueNotFound } from './enqueue/envelope.ts';
 import { WaybillError } from './errors.ts';
 import { follow } from './events/follow.ts';
@@ -20,21 +25,30 @@ import { Tailer } from './events/tailer.ts';
 import { workerDirected } from './events/told.ts';
 import { checkHealth } from './health/health.ts';
 import { UnknownTypes } from './health/unknown-types.ts';
+import type { Job } from './job/job.ts';
 import { FIRST_REMINDER_MS } from './job/next-at.ts';
+import { jobJournal } from './journal/job-journal.ts';
 import { checkedRule } from './limits/limit-options.ts';
 import { limits } from './limits/limits.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { checkNodeVersion } from './node-version.ts';
+import { guarded } from './observer.ts';
 import { type EngineOptions, resolveOptions } from './options.ts';
 import { Reporter } from './progress/reporter.ts';
+import { QuestionBook } from './questions/questions.ts';
 import { checkedFilter, checkId, pageOf } from './read-query.ts';
 import { records } from './records/records.ts';
 import { Settler } from './settle/settler.ts';
+import { SinkHolders } from './sinks/sink-holders.ts';
+import { EngineSinks } from './sinks/sinks.ts';
 import type { CronRecord } from './store/crons.ts';
 import { checkKeep } from './store/queues.ts';
+import { EnqueueGuard } from './tenants/enqueue-guard.ts';
+import { LimitBook } from './tenants/limit-book.ts';
+import { tenants } from './tenants/tenants.ts';
 import { pollTransport } from './transport/poll/poll-transport.ts';
 import { Reminders } from './transport/reminders.ts';
-import type { Waybill } from './waybill.ts';
+import type { Events, Waybill } from './waybill.ts';
 import { waitsForParents } from './workflow/advance.ts';
 import { Advancer } from './workflow/advancer.ts';
 import { Steps } from './workflow/steps.ts';
@@ -44,8 +58,11 @@ const COUNT_AT_MOST = 10_000;
 /** Events of one read where the call names no limit, as over HTTP. */
 const EVENTS_LIMIT = 100;
 
+/** The port with what only an engine has for certain. */
+export type Engine = Waybill & Required<Pick<Waybill, 'records' | 'keys' | 'sinks' | 'audit'>>;
+
 /** The embedded engine: the whole of Waybill on one store, in this process. */
-export function engine(options: EngineOptions): Waybill {
+export function engine(options: EngineOptions): Engine {
   checkNodeVersion();
   const asked = resolveOptions(options);
   const offloaded = asked.blobs && new OffloadedStore(asked.store, asked.blobs);
@@ -53,7 +70,8 @@ export function engine(options: EngineOptions): Waybill {
   const store = offloaded ?? asked.store;
   const transport = asked.transport ?? pollTransport({ store });
   const { clock, logger, leaseMs } = asked;
-  const resolved = { ...asked, store };
+  const observer = asked.observer && guarded(asked.observer, logger);
+  const resolved = { ...asked, store, ...(observer && { observer }) };
   // Also without upkeep: whoever ends a job notes when its row may go.
   if (options.retention) store.keepFor?.(options.retention);
   const unknownTypes = new UnknownTypes(clock);
@@ -69,6 +87,7 @@ export function engine(options: EngineOptions): Waybill {
     remindQueue: (tenant, queue) => reminders.resume(tenant, queue, closing.signal),
     noteWritten: (jobs) => unknownTypes.written(jobs),
     notifyReaders: () => tailer.ring(),
+    observer,
   });
   if (followUp.isHinted) {
     store
@@ -80,9 +99,14 @@ export function engine(options: EngineOptions): Waybill {
   const reminders = new Reminders({ store, transport, logger, hint: (jobs) => followUp.hint(jobs) });
   const writer = new Writer({ store, transport, followUp });
   const held = new HeldJobs();
-  const enqueuer = new Enqueuer(writer, clock);
+  const book = new LimitBook(store);
+  const guard = new EnqueueGuard({ store, book });
+  const enqueuer = new Enqueuer(writer, { clock, guard, transport });
+  const steps = new Steps(store);
   const make = {
     callback: (request: unknown, tenant: string) => enqueuer.make(request, tenant),
+    item: (map: Job, item: MapItem) => enqueuer.makeItem(map, item),
+    step: (map: Job) => steps.eventOf(map),
     tick: (cron: CronRecord, tick: number) => enqueuer.makeTick(cron, tick),
   };
   const maintenance: Maintenance = new Maintenance(resolved, {
@@ -90,10 +114,9 @@ export function engine(options: EngineOptions): Waybill {
     ...(asked.blobs && { blobs: new BlobSweep(asked.store, asked.blobs.store) }),
   });
   const advancer: Advancer = new Advancer({
-    ...{ store, writer, logger, make: make.callback },
+    ...{ store, writer, logger, make },
     onFailed: ({ nextAt }) => maintenance.expect(nextAt),
   });
-  const steps = new Steps(store);
   const settler = new Settler({
     stepOf: (job) => steps.eventOf(job),
     ...{ store, transport, writer, held, logger },
@@ -101,25 +124,69 @@ export function engine(options: EngineOptions): Waybill {
     onHandedBack: (job) => unknownTypes.handedBack(job),
     advance: (job) => advancer.advance(job),
   });
-  const heartbeats = new Heartbeats({ store, transport, logger, followUp });
+  const heartbeats = new Heartbeats({ store, transport, logger, followUp, observer });
   const reporter = new Reporter({ store, writer, followUp, heartbeats });
   const claimer = new Claimer({
     ...{ store, transport, writer, followUp, held, logger, leaseMs },
     ...(payloads && { payloads }),
-    adopt: enqueuer.enqueue,
+    adopt: enqueuer.adopt,
     closing: closing.signal,
   });
   if (resolved.maintenance) maintenance.start();
 
   const apart = (overBytes: number | undefined) => (overBytes === undefined ? undefined : offloaded?.apart(overBytes));
 
+  const following =
+    (open: (event: LoggedEvent) => Promise<LoggedEvent>): Events['follow'] =>
+    (query) => {
+      const signal = AbortSignal.any([query.signal, closing.signal]);
+      return follow({ log: asked.store.events, tailer, clock, open }, { ...query, signal });
+    };
+  const followEvents = following(async (event) => (payloads ? payloads.openEvent(event) : event));
+  const events: Waybill['events'] = {
+    read: async ({ filter, ...query } = {}) =>
+      store.events.read({ ...pageOf(query, EVENTS_LIMIT), filter: { tenant: '', ...filter } }),
+    end: () => store.events.end(),
+    follow: followEvents,
+  };
+  const journal = jobJournal({
+    ...{ store, writer, events, mostBytes: asked.journal.maxBytes },
+    ...{ hasBlobs: asked.blobs !== undefined, closing: closing.signal },
+  });
+  const told = { onTold: () => followUp.reported() };
+  const ledger = new Ledger({ store, ...told });
+  // As it is stored: who holds a job is in its row, and its payloads are not opened.
+  const spender = new Spender({ store: asked.store, ledger });
+  const holders = new SinkHolders(store);
+  const questions = new QuestionBook({ store, writer, logger, ...told });
+  const sinks = new EngineSinks({
+    ...{ store, logger, holders, ...told },
+    // As it is stored: payloads are read for each try, so that one that cannot be read is a try that fails.
+    follow: following(async (event) => event),
+    read: (query) => asked.store.events.read(query),
+    open: async (event) => (payloads ? payloads.openSent(event) : event),
+  });
+
   async function close(): Promise<void> {
+    store.closeSoon?.();
+    const sinksEnded = sinks.close();
     closing.abort();
+    // While the store is open: they save how far they are.
+    await sinksEnded;
     await maintenance.stop();
     // While the transport still takes back what came too late.
     await claimer.idle();
     await transport.close();
-    await Promise.all([writer.idle(), advancer.idle(), heartbeats.idle(), reporter.idle(), steps.idle()]);
+    await Promise.all([
+      writer.idle(),
+      advancer.idle(),
+      heartbeats.idle(),
+      reporter.idle(),
+      ledger.idle(),
+      steps.idle(),
+    ]);
+    await journal.idle();
+    await book.idle();
     await store.close();
   }
 
@@ -143,6 +210,11 @@ export function engine(options: EngineOptions): Waybill {
       settle: (call) => settler.settle(call),
       report: (call) => reporter.report(call),
       progress: (id, context) => reporter.progress(id, context),
+      spend: (call) => spender.spend(call),
+      append: journal.append,
+      journal: journal.journal,
+      follow: journal.follow,
+      ask: (call) => questions.ask(call),
       cancel: (id, { tenant = '', ...told } = {}) =>
         writer.change({ tenant, id }, { do: 'cancel', ...told }, (job) =>
           wrongState(job, 'a finished job cannot be cancelled'),
@@ -178,11 +250,13 @@ export function engine(options: EngineOptions): Waybill {
       },
     },
     limits: limits(store, writer),
-    crons: crons(store, (nextAt) => {
+    tenants: tenants({ store, book }),
+    budgets: budgets(store),
+    crons: crons(store, transport, (nextAt) => {
       maintenance.expect(nextAt);
       followUp.reported();
     }),
-    workflows: workflows({ store, writer, enqueuer }),
+    workflows: workflows({ store, writer, enqueuer, onAlarm: (nextAt) => maintenance.expect(nextAt) }),
     workers: {
       list: ({ tenant = '' } = {}) => store.workers.list(tenant),
       direct: async (id, directive, { tenant = '' } = {}) => {
@@ -193,24 +267,31 @@ export function engine(options: EngineOptions): Waybill {
         return worker;
       },
     },
-    events: {
-      read: async ({ filter, ...query } = {}) =>
-        store.events.read({ ...pageOf(query, EVENTS_LIMIT), filter: { tenant: '', ...filter } }),
-      end: () => store.events.end(),
-      follow: (query) => {
-        const signal = AbortSignal.any([query.signal, closing.signal]);
-        const open = async (event: LoggedEvent) => (payloads ? payloads.openEvent(event) : event);
-        return follow({ log: asked.store.events, tailer, clock, open }, { ...query, signal });
+    questions: {
+      list: (query) => questions.list(query),
+      get: (id, context) => questions.get(id, context),
+      answer: (id, answer, context) => questions.answer(id, answer, context),
+    },
+    events,
+    records: records({ store, sinks: holders, ...told }),
+    keys: keyBook({ store, ...told }),
+    sinks,
+    audit: {
+      record: async (entry, { tenant = '' } = {}) => {
+        await store.events.tell([auditRecorded(entry, { tenant, at: clock.now() })]);
+        followUp.reported();
       },
     },
-    records: records({ store, onTold: () => followUp.reported() }),
     health: () =>
-      checkHealth(store, transport, resolved.maintenance ? maintenance.health() : undefined, unknownTypes.health()),
+      checkHealth(
+        ...([store, transport, resolved.maintenance ? maintenance.health() : undefined] as const),
+        ...([unknownTypes.health(), sinks.ailing()] as const),
+      ),
     close: () => {
       closed ??= close();
       return closed;
     },
   };
   // Every name of a tenant that comes in is checked there, and nowhere else.
-  return inTenant(port, '');
+  return inTenant(port, '') as Engine;
 }

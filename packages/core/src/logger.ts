@@ -13,12 +13,13 @@ const nothing = () => {};
 /** For those who want to hear of nothing, not even of failed jobs. */
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Told when it is given, and not in the middle of the first job. */
 export function checkLogger(logger: Logger | null | undefined): void {
   if (logger === undefined) return;
-  const missing = LEVELS.find((level) => typeof logger?.[level] !== 'function');
+  const missing = LOG_LEVELS.find((level) => typeof logger?.[level] !== 'function');
   if (missing === undefined) return;
   const problem = logger === null ? 'is null' : `has no method '${missing}'`;
   throw new WaybillError('invalid_request', `The option 'logger' ${problem}.`, {

@@ -2,6 +2,7 @@ import type { BlobOptions } from './blobs/offloaded-store.ts';
 import type { Clock } from './clock.ts';
 import { WaybillError } from './errors.ts';
 import { checkLogger, type Logger } from './logger.ts';
+import type { EngineObserver } from './observer.ts';
 import { stderrLogger } from './stderr-logger.ts';
 import type { Store } from './store/store.ts';
 import type { Transport } from './transport/transport.ts';
@@ -21,6 +22,14 @@ export interface EngineOptions {
   /** Longest pause between two looks at due rows; other servers' rows are found this late. @defaultValue 1_000 */
   sweepEveryMs?: number;
   retention?: RetentionOptions;
+  journal?: JournalOptions;
+  /** Told what the engine does, for metrics. @defaultValue none, and nothing is told */
+  observer?: EngineObserver;
+}
+
+export interface JournalOptions {
+  /** What all runs of one job may say together; what is more is cut, and the journal says so. @defaultValue 64 MiB */
+  maxBytes?: number;
 }
 
 export interface RetentionOptions {
@@ -30,6 +39,8 @@ export interface RetentionOptions {
   deadMs?: number;
   /** Events. @defaultValue 7 days */
   eventsMs?: number;
+  /** What runs have said; it goes with its job in any case. @defaultValue 30 days */
+  journalMs?: number;
   /**
    * Workers that were not seen, and limits and queues that were not used. A limit or a queue that somebody has set up stays.
    * Never less than the longest of the three above. @defaultValue 30 days
@@ -47,14 +58,21 @@ const RETENTION_DEFAULTS = {
   finishedMs: 7 * DAY_MS,
   deadMs: 90 * DAY_MS,
   eventsMs: 7 * DAY_MS,
+  journalMs: 30 * DAY_MS,
   unusedMs: 30 * DAY_MS,
   everyMs: 60_000,
 } satisfies Required<RetentionOptions>;
 
-export type ResolvedOptions = Required<Omit<EngineOptions, 'transport' | 'blobs' | 'retention'>> & {
+const JOURNAL_DEFAULTS = { maxBytes: 64 * 1_024 * 1_024 } satisfies Required<JournalOptions>;
+
+export type ResolvedOptions = Required<
+  Omit<EngineOptions, 'transport' | 'blobs' | 'retention' | 'observer' | 'journal'>
+> & {
   transport: Transport | undefined;
   blobs: BlobOptions | undefined;
+  observer?: EngineObserver;
   retention: Required<RetentionOptions>;
+  journal: Required<JournalOptions>;
   clock: Clock;
 };
 
@@ -66,11 +84,13 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
     ...DEFAULTS,
     ...options,
     retention,
+    journal: { ...JOURNAL_DEFAULTS, ...options.journal },
     clock: options.store.clock,
   };
   checkLogger(resolved.logger);
   checkPositive('leaseMs', resolved.leaseMs);
   checkPositive('sweepEveryMs', resolved.sweepEveryMs);
+  checkPositive('journal.maxBytes', resolved.journal.maxBytes);
   if (resolved.blobs?.threshold !== undefined) checkThreshold(resolved.blobs.threshold);
   for (const [name, value] of Object.entries(retention)) checkPositive(`retention.${name}`, value);
   const { finishedMs, deadMs, eventsMs, unusedMs } = retention;

@@ -1,5 +1,6 @@
 import { LineBudget } from './line-budget.ts';
 import type { Logger } from './logger.ts';
+import { withoutSecrets } from './secret-text.ts';
 
 /** What a job carries is its owner's secret, whoever logs it. */
 const NEVER_SHOWN: ReadonlySet<string> = new Set(['args', 'input', 'payload', 'result', 'meta', 'checkpoint']);
@@ -90,6 +91,7 @@ function framesOf({ name, stack = '' }: Error): string {
 
 /** One line, and nothing that a terminal would obey: parts of it come from producers of jobs. */
 function plain(text: string): string {
-  const line = text.replace(/\p{Cc}+/gu, ' ');
+  // Before the line breaks go: some secrets end with their line. Cut first, so that no text takes long.
+  const line = withoutSecrets(text.slice(0, LONGEST_VALUE * 16)).replace(/\p{Cc}+/gu, ' ');
   return line.length <= LONGEST_VALUE * 4 ? line : `${line.slice(0, LONGEST_VALUE * 4)}…`;
 }

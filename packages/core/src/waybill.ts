@@ -1,23 +1,36 @@
+import type { AuditEntry } from './access/audit/audit-entry.ts';
+import type { Keys } from './access/keys/keys-port.ts';
+import type { Budgets, SpendCall, Spending } from './budgets/budgets-port.ts';
+import type { DeadLetters, ListQuery } from './dead-letters/dead-letters-port.ts';
 import type { JobRequest } from './enqueue/envelope.ts';
-import type { ErrorCode } from './errors.ts';
 import type { LoggedEvent } from './events/job-event.ts';
 import type { RecordEventType } from './events/subject-event.ts';
-import type { Job } from './job/job.ts';
+import type { Health } from './health/health-info.ts';
+import type { Job, JobState } from './job/job.ts';
 import type { Outcome } from './job/outcome.ts';
-import type { Progress, Report } from './job/progress.ts';
+import type { Fence, Progress, Report } from './job/progress.ts';
+import type {
+  AppendCall,
+  Appended,
+  FollowedItem,
+  FollowJobQuery,
+  JournalEntries,
+  JournalReadQuery,
+} from './journal/journal-port.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { LimitRule } from './limits/limit.ts';
-import type { FailingItem } from './maintenance/failing-items.ts';
+import type { AskCall, Question, Questions } from './questions/questions-port.ts';
+import type { Sinks } from './sinks/sink.ts';
 import type { CronRecord, MisfirePolicy, OverlapPolicy } from './store/crons.ts';
 import type { EventFilter, EventPage, EventQuery } from './store/event-log.ts';
 import type { LimitInfo } from './store/limits.ts';
-import type { JobFilter, JobPage, Page } from './store/query.ts';
+import type { JobPage, Page } from './store/query.ts';
 import type { QueueInfo, QueueKeep, QueueStats } from './store/queues.ts';
 import type { PutRecord, RecordPage, RecordQuery, StoredRecord } from './store/records.ts';
 import type { Transaction } from './store/transaction.ts';
 import type { WorkerDirective, WorkerInfo } from './store/workers.ts';
 import type { WorkflowRecord, WorkflowState } from './store/workflow-record.ts';
-import type { AsideMessage } from './transport/aside.ts';
+import type { TenantLimits } from './tenants/tenant-limits.ts';
 
 /**
  * The port that everything speaks. The embedded engine and the remote clients implement it; servers, workers and the
@@ -28,12 +41,22 @@ export interface Waybill {
   readonly deadLetters: DeadLetters;
   readonly queues: Queues;
   readonly limits: Limits;
+  readonly tenants: Tenants;
+  readonly budgets: Budgets;
   readonly crons: Crons;
   readonly workflows: Workflows;
   readonly workers: Workers;
+  /** What runs ask of people and other systems. */
+  readonly questions: Questions;
   readonly events: Events;
   /** Absent with a server in between: what a kind of record means is known to routes of its own there. */
   readonly records?: Records;
+  /** Absent where keys are kept elsewhere. */
+  readonly keys?: Keys;
+  /** Absent with a server in between, which writes its own. */
+  readonly audit?: Audit;
+  /** For servers: absent with a server in between. */
+  readonly sinks?: Sinks;
   health(): Promise<Health>;
   /** Ends background work, waits for what is under way and closes the store. Idempotent. */
   close(): Promise<void>;
@@ -55,7 +78,7 @@ export interface Jobs {
   /** Durable before it answers, or with the commit of `within`. With a known idempotency key it answers the first job and `created: false`. */
   enqueue(request: JobRequest, context?: EnqueueContext): Promise<{ job: Job; created: boolean }>;
   /** All or nothing. */
-  enqueueMany(requests: readonly JobRequest[], context?: InTenant & InTransaction): Promise<Job[]>;
+  enqueueMany(requests: readonly JobRequest[], context?: EnqueueManyContext): Promise<Job[]>;
   get(id: string, context?: InTenant & Apart): Promise<Job>;
   list(query?: ListQuery & Apart): Promise<JobPage>;
   claim(request: ClaimCall): Promise<Lease[]>;
@@ -65,6 +88,28 @@ export interface Jobs {
   report(request: ReportCall): Promise<Progress>;
   /** The newest that was said of a job; null when nothing was. */
   progress(id: string, context?: InTenant): Promise<Progress | null>;
+  /**
+   * Adds to what the run has used of the budgets that it shares with others, and answers what is left. What was used is used:
+   * a budget that it exceeds refuses nothing. Sent again under its number it counts once.
+   */
+  spend(request: SpendCall): Promise<Spending>;
+  /**
+   * Adds to what the run says. Durable before it answers; sent again it is stored once. Refused with `lease_lost` when the
+   * run is not the one that holds the job, and with `conflict` when the run has come further without these entries.
+   */
+  append(request: AppendCall): Promise<Appended>;
+  /** What the runs of a job have said, oldest first. */
+  journal(id: string, query?: JournalReadQuery): Promise<JournalEntries>;
+  /**
+   * What the runs of a job say: what there is first, then live, without gap or repetition. Ends by itself when the job has
+   * ended, unless it is asked to stay, and with the signal.
+   */
+  follow(id: string, query?: FollowJobQuery): AsyncIterable<FollowedItem>;
+  /**
+   * A run asks a person or another system, and learns the answer that an earlier run of the job was given. Where there is none yet, the
+   * run ends as snoozed, and makes the call again with the same token: then the job sleeps until the answer comes.
+   */
+  ask(request: AskCall): Promise<Question>;
   /** Ends a job that has not finished; its worker learns of it by the event, or by its next heartbeat. */
   cancel(id: string, context?: InTenant & { by?: string; reason?: string }): Promise<Job>;
   /** Lets a pending job start. */
@@ -81,14 +126,6 @@ export interface Jobs {
   urls?(job: Job, bound: { overBytes: number }): Promise<PayloadUrls>;
 }
 
-/** Which jobs, and how many of them. */
-export interface ListQuery {
-  filter?: Partial<JobFilter>;
-  /** 1 to 1,000. @defaultValue 50 */
-  limit?: number;
-  cursor?: string;
-}
-
 export interface Apart {
   /** Args and results over this size need not come along where `urls` says where they are. @defaultValue all come */
   overBytes?: number;
@@ -101,6 +138,14 @@ export interface PayloadUrls {
 
 export interface EnqueueContext extends InTenant, InTransaction {
   idempotencyKey?: string;
+}
+
+export interface EnqueueManyContext extends InTenant, InTransaction {
+  /**
+   * The engine calls it before it answers, with the ids of the jobs that this call made. The answer may have others too,
+   * because a unique rule lets a job of before stand for a new one. A client of a server does not call it.
+   */
+  onCreated?: (ids: ReadonlySet<string>) => void;
 }
 
 export interface ClaimCall extends InTenant {
@@ -129,12 +174,6 @@ export interface Lease {
   checkpoint?: JsonObject;
 }
 
-/** Who speaks for a run. The token is exact; a worker's name is nearly so; with neither only the state is checked. */
-export interface Fence {
-  leaseToken?: string;
-  workerId?: string;
-}
-
 export interface HeartbeatCall extends InTenant {
   workerId: string;
   /**
@@ -142,7 +181,12 @@ export interface HeartbeatCall extends InTenant {
    * that come under the worker's id.
    */
   instance?: string;
-  jobs: readonly { id: string; leaseToken?: string }[];
+  jobs: readonly { id: string; leaseToken?: string; queue?: string }[];
+  /**
+   * Where tokens are signed: refuse the call with `invalid_request` when a token was not made for its job and queue, and do
+   * not answer that job as lost. A worker that holds none of the jobs is not noted. @defaultValue false
+   */
+  strict?: boolean;
   /** @defaultValue the length granted at the claim */
   leaseMs?: number;
 }
@@ -167,54 +211,6 @@ export interface ReportCall extends InTenant, Fence, Omit<Report, 'number'> {
   number?: number;
 }
 
-export interface DeadLetters {
-  list(query?: ListQuery): Promise<JobPage>;
-  get(id: string, context?: InTenant): Promise<Job>;
-  replay(id: string, context?: InTenant): Promise<Job>;
-  /**
-   * Replays what matches, in slices; goes on where it stopped when called again. A letter whose unique key belongs to
-   * another job by now is skipped.
-   */
-  replayMany(filter: Partial<JobFilter>, bound?: { atMost?: number }): Promise<{ replayed: number } & BulkAnswer>;
-  /** Takes the job out of the dead-letter set; its row stays until retention removes it. */
-  discard(id: string, context?: InTenant): Promise<Job>;
-  discardMany(filter: Partial<JobFilter>, bound?: { atMost?: number }): Promise<{ discarded: number } & BulkAnswer>;
-  /** How many match; counting stops at a bound. */
-  stats(filter?: Partial<JobFilter>): Promise<{ total: number; exact: boolean }>;
-  /** Messages that wait for people. Absent where no transport keeps any, and with a server in between. */
-  readonly messages?: DeadMessages;
-}
-
-interface BulkAnswer {
-  /** Whether some were left because of the bound. */
-  more: boolean;
-  /** Letters that match and could not be changed, the first 100 by name. Absent where there are none. */
-  skipped?: { total: number; items: readonly SkippedLetter[] };
-}
-
-/** A dead letter that stayed as it was, and why. */
-export interface SkippedLetter {
-  id: string;
-  code: ErrorCode;
-  message: string;
-}
-
-/** What lies in redrive and dead queues beside the rows. */
-export interface DeadMessages {
-  /** Without the notices of dead jobs, whose rows are dead letters themselves. */
-  list(query: InTenant & { queues?: readonly string[]; limit: number }): Promise<DeadMessage[]>;
-  /**
-   * Sends messages back to where workers receive them, and removes those whose rows have no use for them. Notices of jobs
-   * that live again go too, and are not counted.
-   */
-  replay(
-    query: InTenant & { queues?: readonly string[] },
-    bound?: { atMost?: number },
-  ): Promise<{ replayed: number; removed: number }>;
-}
-
-export type DeadMessage = Omit<AsideMessage, 'receipt' | 'message'>;
-
 export interface Queues {
   list(context?: InTenant): Promise<QueueInfo[]>;
   /** Refused with `not_found` when nobody ever used the queue. */
@@ -232,6 +228,35 @@ export interface Queues {
 export interface Limits {
   get(key: string, context?: InTenant): Promise<LimitInfo>;
   set(key: string, rule: LimitRule, context?: InTenant): Promise<LimitInfo>;
+}
+
+/** Tenants as wholes. Only operators list them and set their limits; a tenant may look at its own. */
+export interface Tenants {
+  /** Those that have jobs, queues or limits, by name. */
+  list(query?: { limit?: number; cursor?: string }): Promise<Page<TenantInfo>>;
+  /** Refused with `not_found` when the tenant has neither jobs nor queues nor limits. */
+  get(tenant: string): Promise<TenantInfo>;
+  stats(tenant: string): Promise<TenantStats>;
+  /** An absent limit stays as it is, null takes it away. Other servers know of it within a few seconds. */
+  setLimits(tenant: string, limits: Partial<TenantLimits>): Promise<TenantInfo>;
+}
+
+export interface TenantInfo {
+  tenant: string;
+  limits: TenantLimits;
+}
+
+export interface TenantStats extends TenantInfo {
+  /** Counting stops at 10,000 for each state. */
+  jobs: Record<JobState, number>;
+  /** False where counting has stopped, so that there may be more. */
+  exact: boolean;
+  queues: number;
+  active: number;
+  /** Available, scheduled, retryable and pending. */
+  waiting: number;
+  /** When the job that is next in line became available, in the queue where that is the longest ago. */
+  oldestAt: number | null;
 }
 
 /** Schedules that make jobs, created, changed, paused and removed at run time. */
@@ -282,9 +307,13 @@ export interface Workflows {
 }
 
 export interface WorkflowInfo extends WorkflowRecord {
+  /** Those that were skipped are counted apart. */
   completed: number;
   failed: number;
   cancelled: number;
+  skipped: number;
+  /** It runs although nodes of it have failed: what does not depend on these goes on. */
+  partialFailure: boolean;
 }
 
 export interface WorkflowNode extends Job {
@@ -318,6 +347,12 @@ export interface RecordFact {
   data?: JsonObject;
 }
 
+/** Who did what, as events of the type `audit.recorded`: only principals with `admin` see them in the log. */
+export interface Audit {
+  /** For servers; not over HTTP. */
+  record(entry: AuditEntry, context?: InTenant): Promise<void>;
+}
+
 export interface Events {
   read(query?: ReadQuery): Promise<EventPage>;
   end(): Promise<string>;
@@ -342,50 +377,17 @@ export interface FollowQuery {
   onPlace?(cursor: string): void;
 }
 
-export interface Health {
-  status: 'ok' | 'degraded';
-  store: Pulse;
-  /** What carries the hints, where it is something beside the store. */
-  transport?: Pulse;
-  /** Absent where nobody does maintenance in the process that was asked. */
-  maintenance?: MaintenanceHealth;
-  /** Absent where there are none. They are no fault of the server, so the status does not depend on them. */
-  unknownTypes?: UnknownTypesHealth;
-}
-
-/** Jobs that workers have lately handed back to this process because they have no task of that type. */
-export interface UnknownTypesHealth {
-  jobs: number;
-  /** The first few, those with most jobs first. */
-  types: readonly UnknownType[];
-}
-
-export interface UnknownType {
-  type: string;
-  queue: string;
-  jobs: number;
-  /** Which worker had no task, and which of its tasks may be meant. */
-  reason: string;
-  /** When the next of the jobs is given out again. */
-  nextTryAt: number;
-}
-
-/** Whether the sweep and the pruning of this process get on. */
-export interface MaintenanceHealth {
-  status: 'ok' | 'failing';
-  /** Jobs and crons that could not be dealt with and were put off. */
-  failing: number;
-  /** The first few of them. */
-  items: readonly FailingItem[];
-  /** Why a whole round failed, where one did. */
-  reason?: string;
-}
-
-/** Whether something answers that the engine stands on. */
-export interface Pulse {
-  name: string;
-  status: 'ok' | 'unhealthy';
-  latencyMs: number;
-  /** What is wrong, where that is known. */
-  reason?: string;
-}
+export type { Keys } from './access/keys/keys-port.ts';
+export type * from './budgets/budgets-port.ts';
+export type * from './dead-letters/dead-letters-port.ts';
+export type {
+  AilingSink,
+  Health,
+  MaintenanceHealth,
+  Pulse,
+  UnknownType,
+  UnknownTypesHealth,
+} from './health/health-info.ts';
+export type { Fence } from './job/progress.ts';
+export type * from './journal/journal-port.ts';
+export type * from './questions/questions-port.ts';

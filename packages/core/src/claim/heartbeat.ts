@@ -4,6 +4,7 @@ import { invalidField } from '../errors.ts';
 import { workerStarted } from '../events/told.ts';
 import { type LeaseToken, parseToken } from '../job/lease.ts';
 import type { Logger } from '../logger.ts';
+import type { EngineObserver } from '../observer.ts';
 import { checkId } from '../read-query.ts';
 import type { ExtendAnswer, ExtendRequest } from '../store/extend.ts';
 import type { Store } from '../store/store.ts';
@@ -17,6 +18,8 @@ interface HeartbeatParts {
   followUp: FollowUp;
   transport: Transport;
   logger: Logger;
+  /** Told for metrics. */
+  observer?: EngineObserver | undefined;
 }
 
 interface ExtendCall {
@@ -38,10 +41,17 @@ export class Heartbeats {
   constructor(parts: HeartbeatParts) {
     const { maxBatch: maxItems, parallelFlushes: parallel } = parts.store.capabilities;
     this.#parts = parts;
-    this.#extends = new GroupCommit({ flush: (requests) => parts.store.extend(requests), maxItems, parallel });
+    this.#extends = new GroupCommit({ flush: (requests) => this.#extendAll(requests), maxItems, parallel });
   }
 
-  async beat({ tenant = '', workerId, instance, jobs, leaseMs }: HeartbeatCall): Promise<HeartbeatAnswer> {
+  async beat({
+    tenant = '',
+    workerId,
+    instance,
+    jobs,
+    leaseMs,
+    strict = false,
+  }: HeartbeatCall): Promise<HeartbeatAnswer> {
     checkWorkerId(workerId);
     if (instance !== undefined) checkWorkerId(instance, 'instance');
     if (!Array.isArray(jobs)) throw invalidField('active_jobs', 'must be a list.');
@@ -53,13 +63,17 @@ export class Heartbeats {
       id,
       token: leaseToken === undefined ? undefined : tryParse(leaseToken),
     }));
-    const [directive, answers] = await Promise.all([
+    const beat = () =>
       store.workers.beat({
         ...{ tenant, id: workerId, activeJobs: jobs.length, now, ...(instance !== undefined && { instance }) },
         told: workerStarted(workerId, jobs.length, { tenant, at: now }),
-      }),
-      Promise.all(runs.map((run) => this.extend({ tenant, ...run, workerId, leaseMs: leaseMs ?? null, isTold: true }))),
-    ]);
+      });
+    const extending = Promise.all(
+      runs.map((run) => this.extend({ tenant, ...run, workerId, leaseMs: leaseMs ?? null, isTold: true })),
+    );
+    // A strict call is about its jobs alone. Refused for all of them it changes nothing, so its worker is not noted either.
+    const isRefused = strict && (await extending).every(({ status }) => status !== 'extended');
+    const [directive, answers] = await Promise.all([isRefused ? ('running' as const) : beat(), extending]);
     const extended = answers.flatMap((answer, index) =>
       answer.status === 'extended' ? [{ id: runs[index]!.id, leaseUntil: answer.leaseUntil }] : [],
     );
@@ -81,6 +95,16 @@ export class Heartbeats {
       await this.#keepHidden({ tenant, jobId: id, queue: '', receipt: token.receipt }, answer.leaseUntil - now);
     }
     return answer;
+  }
+
+  async #extendAll(requests: readonly ExtendRequest[]): Promise<ExtendAnswer[]> {
+    const { store, observer } = this.#parts;
+    const answers = await store.extend(requests);
+    if (observer?.extended) {
+      const extended = answers.filter(({ status }) => status === 'extended').length;
+      observer.extended({ extended, lost: answers.length - extended });
+    }
+    return answers;
   }
 
   async #keepHidden(delivery: Parameters<Transport['extend']>[0], ms: number): Promise<void> {

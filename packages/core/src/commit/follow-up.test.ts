@@ -80,6 +80,15 @@ const WRITES: Record<string, (waybill: Waybill, world: World) => Promise<() => P
     await waybill.crons.put({ name: 'tick', expression: '* * * * *', job_template: inQueue('target') });
     return () => clock.advance(61_000);
   },
+  'A17: a tick that cancels the job before, which held the slot': async (waybill, { clock }) => {
+    const rate_limit = { key: 'k', concurrency: 1 };
+    const job_template = inQueue('first', { rate_limit });
+    const cron = { name: 'tick', expression: '* * * * *', job_template, overlap_policy: 'cancel_previous' };
+    await waybill.crons.put(cron as Parameters<typeof waybill.crons.put>[0]);
+    await clock.advance(61_000);
+    await waybill.jobs.enqueue(inQueue('target', { rate_limit: { key: 'k' } }));
+    return () => clock.advance(60_000);
+  },
   'a retry': async (waybill, { clock }) => {
     await waybill.jobs.enqueue(inQueue('target', { retry: { initial_interval: 'PT1S', jitter: false } }));
     const lease = await claim(waybill, 'test.target');

@@ -1,5 +1,6 @@
 import { isToAdvance, type Job } from '../job/job.ts';
 import type { Logger } from '../logger.ts';
+import type { EngineObserver } from '../observer.ts';
 import type { Change } from '../store/apply.ts';
 import { hintsFor } from '../transport/hint.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -19,6 +20,8 @@ export interface FollowUpParts {
   noteWritten(jobs: readonly Job[]): void;
   /** Tells the readers of the log in this process that there is more to read. */
   notifyReaders(): void;
+  /** Told for metrics. */
+  observer?: EngineObserver | undefined;
 }
 
 /**
@@ -34,6 +37,12 @@ export class FollowUp {
     this.isHinted = parts.transport.capabilities.delivers === 'hints';
   }
 
+  /** Rows that were made, and rows that this has admitted. */
+  made(jobs: readonly Job[], admitted: readonly Job[]): void {
+    if (jobs.length > 0) this.#parts.observer?.inserted?.(jobs);
+    this.rows(admitted.length === 0 ? jobs : [...jobs, ...admitted]);
+  }
+
   /** Rows that were made or changed. */
   rows(jobs: readonly Job[]): void {
     if (jobs.length === 0) return;
@@ -47,12 +56,14 @@ export class FollowUp {
   claimed(jobs: readonly Job[]): void {
     if (jobs.length === 0) return;
     this.#watch(jobs);
+    this.#parts.observer?.claimed?.(jobs);
     this.#parts.notifyReaders();
   }
 
   /** Changes that were written just now. */
   changes(written: readonly Change[], admitted: readonly Job[]): void {
     this.rows([...written.map(({ job }) => job), ...admitted]);
+    this.#parts.observer?.changed?.(written);
     if (!this.isHinted) return;
     const dead = written.filter(tellsOfDeath).map(({ job }) => job);
     if (dead.length > 0) this.#tellDead(dead);

@@ -1,7 +1,9 @@
 import { WaybillError } from '../errors.ts';
 import { isFinished, type Job } from '../job/job.ts';
+import { type Command, transition } from '../job/transition.ts';
 import { ruleInSpec } from '../limits/limit-options.ts';
 import type { Change, Expectation } from '../store/apply.ts';
+import type { Store } from '../store/store.ts';
 
 /** The row must be as it was read. */
 export const seen = ({ version, nextAt, holdsSlot }: Job): Expectation => ({
@@ -19,6 +21,15 @@ export function changeOf(before: Job, expect: Expectation, { job, events }: Writ
   if (slot === undefined) return { expect, job, events };
   const limit = slot === 'request' ? ruleInSpec(job.spec) : null;
   return limit === null ? { expect, job, events, slot } : { expect, job, events, slot, limit };
+}
+
+/** The same command for many rows; those that it does not fit stay as they are. */
+export function changesOf({ clock }: Pick<Store, 'clock'>, jobs: readonly Job[], command: Command): Change[] {
+  const now = clock.now();
+  return jobs.flatMap((job) => {
+    const after = transition(job, command, now);
+    return after === null ? [] : [changeOf(job, seen(job), after)];
+  });
 }
 
 /** What a change means for the limit that the job obeys. */

@@ -60,7 +60,7 @@ export class Writer {
     const answer = await this.#lanes.insert(this.#remindedGroup(group));
     if (answer.status !== 'inserted') return answer;
     for (const { unique } of group.jobs) if (unique?.replace) this.#followUp.changes([unique.replace], []);
-    this.#followUp.rows(answer.admitted.length === 0 ? answer.jobs : [...answer.jobs, ...answer.admitted]);
+    this.#followUp.made(answer.jobs, answer.admitted);
     return answer;
   }
 
@@ -142,7 +142,7 @@ export class Writer {
   async fire({ job, ...request }: FireRequest): Promise<FireAnswer> {
     const answer = await this.#store.crons.fire(job ? { ...request, job: this.#reminded(job) } : request);
     if (answer.status === 'fired') {
-      this.#followUp.rows([...answer.jobs, ...answer.admitted]);
+      this.#followUp.made(answer.jobs, answer.admitted);
       this.#followUp.reported();
     }
     return answer;
@@ -151,7 +151,7 @@ export class Writer {
   async move({ jobs, ...request }: MoveRequest): Promise<MoveAnswer> {
     const answer = await this.#store.workflows.move({ ...request, jobs: jobs.map((job) => this.#reminded(job)) });
     if (answer.status === 'moved') {
-      this.#followUp.rows([...answer.jobs, ...answer.admitted]);
+      this.#followUp.made(answer.jobs, answer.admitted);
       this.#followUp.reported();
     }
     return answer;

@@ -71,6 +71,39 @@ describe('overlap', () => {
     const { items } = await made.waybill.jobs.list({ limit: 10 });
     expect(items.map(({ state }) => state).sort()).toEqual(['available', 'cancelled']);
   });
+
+  // fault: the last job is handed back between the read of the sweep and its write, in two ticks in a row
+  test('A17: guarantee 9: cancel_previous never leaves two jobs alive, whatever else changes the last one', async () => {
+    const clock = new TestClock();
+    const store = memoryStore({ clock });
+    let settleBetween: (() => Promise<unknown>) | undefined;
+    const get: typeof store.get = async (ids) => {
+      const jobs = await store.get(ids);
+      const change = settleBetween;
+      settleBetween = undefined;
+      await change?.();
+      return jobs;
+    };
+    const sweeping = testEngine({ on: { ...store, get, close: async () => {} }, clock });
+    const beside = testEngine({ on: store, clock, maintenance: false });
+    await sweeping.waybill.crons.put({ ...everyMinute, overlap_policy: 'cancel_previous' });
+    await clock.advance(MINUTE);
+    for (let tick = 0; tick < 2; tick += 1) {
+      const leases = await beside.waybill.jobs.claim({ queues: ['cron'], count: 10, leaseMs: 86_400_000 });
+      expect(leases).toHaveLength(1);
+      const { job, token } = leases[0]!;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      settleBetween = async () => {
+        await beside.waybill.jobs.settle({ id: job.id, leaseToken: token, outcome: { kind: 'requeued' } });
+        resolve();
+      };
+      await clock.advance(MINUTE);
+      await promise;
+      const { items } = await beside.waybill.jobs.list({ limit: 10 });
+      expect(items.filter(({ state }) => state !== 'cancelled').map(({ state }) => state)).toEqual(['available']);
+    }
+    expect(await beside.waybill.crons.get('tick')).toMatchObject({ runs: 3 });
+  });
 });
 
 describe('ticks that nobody was there to fire', () => {
@@ -187,4 +220,18 @@ describe('switching a cron on or off while others change it', () => {
     expect(paused).toMatchObject({ enabled: false, nextAt: null, expression: '0 4 * * *' });
     expect(await crons.get(everyMinute.name)).toEqual(paused);
   });
+});
+
+// fault: a caller enqueues under the key that the engine gives to the next tick
+test('guarantee 9: no caller can take the place of a tick by an idempotency key', async () => {
+  const server = testEngine();
+  const { waybill, clock } = server;
+  await waybill.crons.put(everyMinute);
+  const tick = Math.floor(clock.now() / MINUTE) * MINUTE + MINUTE;
+  await waybill.jobs.enqueue({ type: 'other.job', args: [] }, { idempotencyKey: `cron:tick:${tick}` });
+  await clock.advance(MINUTE);
+  expect(await waybill.crons.get('tick')).toMatchObject({ runs: 1, lastAt: tick });
+  expect(await take(server)).toBe(1);
+  const own = waybill.jobs.enqueue({ type: 'other.job', args: [] }, { idempotencyKey: `§cron:tick:${tick + MINUTE}` });
+  await expect(own).rejects.toMatchObject({ code: 'invalid_request' });
 });

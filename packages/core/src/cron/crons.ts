@@ -5,6 +5,7 @@ import { cronChanged } from '../events/told.ts';
 import type { JsonObject } from '../json.ts';
 import { type CronRecord, MISFIRE_POLICIES, OVERLAP_POLICIES } from '../store/crons.ts';
 import type { Store } from '../store/store.ts';
+import type { Transport } from '../transport/transport.ts';
 import type { CronRequest, Crons } from '../waybill.ts';
 import { checkSchedule, nextTick } from './schedule.ts';
 
@@ -16,7 +17,11 @@ const MOST_CATCH_UPS = 1_000;
 const MAX_ROUNDS = 20;
 
 /** Schedules, kept in the store: created, changed, paused and removed at run time. */
-export function crons(store: Store, onChanged: (nextAt: number | null) => void): Crons {
+export function crons(
+  store: Store,
+  transport: Pick<Transport, 'checkQueue'>,
+  onChanged: (nextAt: number | null) => void,
+): Crons {
   const mustGet = async (tenant: string, name: string): Promise<CronRecord> => {
     const cron = await store.crons.get(tenant, name);
     if (cron === null) throw cronNotFound(name);
@@ -49,6 +54,7 @@ export function crons(store: Store, onChanged: (nextAt: number | null) => void):
     put: async (request, { tenant = '' } = {}) => {
       const now = store.clock.now();
       const cron = checkCron(request, tenant, now);
+      if (transport.checkQueue) await transport.checkQueue(tenant, checkPlain(cron.template, now).queue);
       const before = await store.crons.get(tenant, cron.name);
       return put({ ...cron, version: (before?.version ?? 0) + 1 }, 'registered');
     },

@@ -3,14 +3,18 @@ import type { Clock } from '../clock.ts';
 import type { Writer } from '../commit/writer.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import type { Job } from '../job/job.ts';
+import type { NodeRules } from '../job/node-rules.ts';
 import { sequence } from '../job/rank.ts';
-import type { JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { ruleInSpec } from '../limits/limit-options.ts';
 import type { CronRecord } from '../store/crons.ts';
 import type { InsertAnswer, InsertGroup, NewJob } from '../store/insert.ts';
 import type { Transaction } from '../store/transaction.ts';
+import type { EnqueueGuard } from '../tenants/enqueue-guard.ts';
+import type { Transport } from '../transport/transport.ts';
 import type { EnqueueContext, Jobs } from '../waybill.ts';
 import { Candidate } from './candidate.ts';
-import { checkEnvelope, checkPlain } from './envelope.ts';
+import { type CheckedRequest, checkEnvelope, checkPlain } from './envelope.ts';
 import { newJob } from './new-job.ts';
 import { chainsOf } from './unique-chain.ts';
 
@@ -19,6 +23,8 @@ export const MAX_BATCH = 1_000;
 
 export const MAX_KEY_LENGTH = 255;
 const PRINTABLE = /^[\x20-\x7e]+$/;
+/** Begins the keys that the engine itself makes. No caller can name it: else a caller could take the place of a tick. */
+const OWN_KEY = '§';
 
 /** Rounds in which others may keep taking our unique keys before we give up. */
 const MAX_ROUNDS = 20;
@@ -29,22 +35,49 @@ interface Placement {
   idempotencyKey?: string | null;
 }
 
+export interface MapItem {
+  /** Its name in the workflow. */
+  node: string;
+  item: Json;
+  notBefore?: number;
+}
+
 /** Defaults, validation and one insert. */
 export class Enqueuer {
   readonly #writer: Writer;
   readonly #clock: Clock;
+  readonly #guard: Pick<EnqueueGuard, 'check'>;
+  readonly #transport: Pick<Transport, 'checkQueue'>;
   readonly #nextSeq = sequence();
 
-  constructor(writer: Writer, clock: Clock) {
+  constructor(
+    writer: Writer,
+    { clock, guard, transport }: { clock: Clock; guard: Pick<EnqueueGuard, 'check'>; transport: Transport },
+  ) {
     this.#writer = writer;
     this.#clock = clock;
+    this.#guard = guard;
+    this.#transport = transport;
   }
 
-  readonly enqueue: Jobs['enqueue'] = async (request, context = {}) => {
-    const placement = { tenant: tenantOf(context), idempotencyKey: checkKey(context) };
-    const [answer] = await this.#insertAll([this.#candidate(request, placement, null)], context.within);
-    return answer!;
+  readonly enqueue: Jobs['enqueue'] = async (request, context = {}) =>
+    this.#enqueue(request, context, checkKey(context));
+
+  /** For a message of a foreign producer, which names the job by a key of its own. */
+  readonly adopt: Jobs['enqueue'] = async (request, context = {}) => {
+    const key = checkKey(context);
+    return this.#enqueue(request, context, key === null ? null : `${OWN_KEY}${key}`);
   };
+
+  async #enqueue(request: unknown, context: EnqueueContext, idempotencyKey: string | null) {
+    const placement = { tenant: tenantOf(context), idempotencyKey };
+    const candidate = this.#candidate(request, placement, null);
+    const checked = this.#guard.check(placement.tenant, 1);
+    if (checked) await checked;
+    if (this.#transport.checkQueue) await this.#checkQueues(placement.tenant, [candidate.born]);
+    const [answer] = await this.#insertAll([candidate], context.within);
+    return answer!;
+  }
 
   readonly enqueueMany: Jobs['enqueueMany'] = async (requests, context = {}) => {
     if (requests.length === 0) throw invalidField('jobs', 'must have at least one item.');
@@ -52,15 +85,40 @@ export class Enqueuer {
       throw invalidField('jobs', `must have at most ${MAX_BATCH} items.`, { max: MAX_BATCH });
     const placement = { tenant: tenantOf(context) };
     const candidates = requests.map((request, index) => this.#candidate(request, placement, index));
+    const checked = this.#guard.check(placement.tenant, candidates.length);
+    if (checked) await checked;
+    if (this.#transport.checkQueue)
+      await this.#checkQueues(
+        placement.tenant,
+        candidates.map(({ born }) => born),
+      );
     const answers = await this.#insertAll(candidates, context.within);
+    context.onCreated?.(new Set(answers.filter(({ created }) => created).map(({ job }) => job.id)));
     return answers.map(({ job }) => job);
   };
 
   /** A new row that is not yet stored; for those who insert more than jobs alone. */
-  make(request: unknown, tenant: string, workflow?: { id: string; node: string }): NewJob {
+  make(request: unknown, tenant: string, workflow?: { id: string; node: string; rules?: NodeRules }): NewJob {
     const now = this.#clock.now();
     const birth = { tenant, now, seq: this.#nextSeq(now), idempotencyKey: null };
-    return newJob(checkPlain(request, now), workflow ? { ...birth, workflow } : birth);
+    const checked = checkPlain(request, now);
+    if (workflow?.rules) checked.spec = { ...checked.spec, rules: workflow.rules };
+    return newJob(checked, workflow ? { ...birth, workflow } : birth);
+  }
+
+  /** A job of a map: like the map itself, with one item of the list as its first argument. */
+  makeItem(map: Job, { node, item, notBefore }: MapItem): NewJob {
+    const now = this.#clock.now();
+    const { tenant, workflowId, expiresAt, priority, queue, timeoutMs, type, visibilityMs } = map;
+    const { rules: _, ...spec } = map.spec;
+    const request: CheckedRequest = {
+      ...{ id: undefined, type, queue, priority, timeoutMs, visibilityMs, expiresAt },
+      ...{ scheduledAt: notBefore ?? map.scheduledAt, pending: false, maxAttempts: map.maxAttempts, unique: null },
+      limit: map.limitKey === null ? null : { key: map.limitKey, rule: ruleInSpec(spec) },
+      spec: { ...spec, args: [item, ...spec.args] },
+    };
+    const workflow = { id: workflowId!, node };
+    return newJob(request, { tenant, now, seq: this.#nextSeq(now), idempotencyKey: null, workflow });
   }
 
   /** The job of a cron's tick; the tick is its idempotency key. */
@@ -70,11 +128,24 @@ export class Enqueuer {
       tenant,
       now,
       seq: this.#nextSeq(now),
-      idempotencyKey: `cron:${name}:${tick}`,
+      idempotencyKey: `${OWN_KEY}cron:${name}:${tick}`,
     });
   }
 
-  insert(group: InsertGroup, within?: Transaction): Promise<InsertAnswer> {
+  /** Jobs of a workflow, which the limits of the tenant may refuse. */
+  async insertFlow(group: InsertGroup, within?: Transaction): Promise<InsertAnswer> {
+    const [first] = group.jobs;
+    if (first) await this.#guard.check(first.job.tenant, group.jobs.length);
+    if (first && this.#transport.checkQueue) await this.#checkQueues(first.job.tenant, group.jobs);
+    return this.#insert(group, within);
+  }
+
+  async #checkQueues(tenant: string, made: readonly NewJob[]): Promise<void> {
+    const queues = new Set(made.map(({ job }) => job.queue));
+    await Promise.all([...queues].map((queue) => this.#transport.checkQueue!(tenant, queue)));
+  }
+
+  #insert(group: InsertGroup, within?: Transaction): Promise<InsertAnswer> {
     return within ? this.#writer.insertWithin(group, within) : this.#writer.insert(group);
   }
 
@@ -97,7 +168,7 @@ export class Enqueuer {
       const open = candidates.filter(({ isOpen }) => isOpen);
       if (open.length > 0) {
         const group = { jobs: open.map((candidate) => candidate.born) };
-        const answer = await this.insert(group, within);
+        const answer = await this.#insert(group, within);
         if (answer.status === 'inserted')
           open.forEach((candidate, index) => {
             candidate.stored = answer.jobs[index]!;

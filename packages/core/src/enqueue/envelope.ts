@@ -75,7 +75,8 @@ const QUEUE = /^[a-z0-9][a-z0-9.-]*$/;
 export const SPEC_VERSION = '1.0';
 const MAX_TYPE = 255;
 const MAX_QUEUE = 128;
-const LONGEST_MS = 366 * 86_400_000;
+/** Longer than any job or workflow may take or wait. */
+export const LONGEST_MS = 366 * 86_400_000;
 const LONGEST_RETENTION_MS = 10 * LONGEST_MS;
 const MAX_TAGS = 100;
 const ANY_LENGTH = { max: Number.POSITIVE_INFINITY };
@@ -202,6 +203,14 @@ export function checkPlain(request: unknown, now: number): CheckedRequest {
   const checked = checkEnvelope(request, now);
   if (checked.unique === null) return checked;
   throw invalidField('options.unique', 'has no meaning here: a schedule has its overlap policy, a workflow its nodes.');
+}
+
+export function checkType(type: string, field: string): string {
+  if (typeof type === 'string' && type.length <= MAX_TYPE && TYPE.test(type)) return type;
+  throw invalidField(
+    field,
+    `must be lower-case words joined by dots, such as email.send, of 1 to ${MAX_TYPE} characters.`,
+  );
 }
 
 export function checkQueue(queue: string, field: string): string {

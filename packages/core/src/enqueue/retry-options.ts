@@ -1,4 +1,4 @@
-import type { Fields } from '../check.ts';
+import { type Fields, isObject } from '../check.ts';
 import { formatDuration } from '../duration.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import { BACKOFF_STRATEGIES, EXHAUSTION_ACTIONS, RETRY_NAMES, type RetryOptions } from '../job/retry-policy.ts';
@@ -32,9 +32,10 @@ const LONGEST_NAME = 1_000;
 
 /** Fields with their types and lengths, so that no two policies have the same. Null: it has lists, or is none. */
 function nameOf(retry: unknown): string | null {
-  if (typeof retry !== 'object') return null;
+  // An empty list has as many fields as an empty policy.
+  if (!isObject(retry)) return null;
   let name = '';
-  for (const [field, value] of Object.entries(retry as object)) {
+  for (const [field, value] of Object.entries(retry)) {
     if (value !== null && (typeof value === 'object' || typeof value === 'symbol')) return null;
     const text = String(value);
     name += `${field.length} ${field} ${typeof value} ${text.length} ${text} `;

@@ -16,6 +16,7 @@ export const JOB_EVENT_TYPES = [
   'job.cancelled',
   'job.discarded',
   'job.expired',
+  'job.skipped',
   'job.replayed',
   'job.maintenance_failed',
   'job.progress',
@@ -30,6 +31,13 @@ export const TERMINAL_EVENT_TYPES: ReadonlySet<EventType> = new Set([
   'job.cancelled',
   'job.discarded',
   'job.expired',
+  'job.skipped',
+]);
+
+/** The events that end a run, whether or not they end its job. */
+export const RUN_END_EVENT_TYPES: ReadonlySet<EventType> = new Set([
+  ...TERMINAL_EVENT_TYPES,
+  ...(['job.failed', 'job.retrying', 'job.snoozed', 'job.requeued', 'job.lease_expired'] as const),
 ]);
 
 /** One immutable fact about a job. Its key is (job, run, source, sequence). */

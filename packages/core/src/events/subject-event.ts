@@ -22,7 +22,13 @@ export const SUBJECT_EVENT_TYPES = [
   'worker.quiet',
   'worker.terminating',
   'worker.resumed',
+  'question.asked',
+  'question.answered',
+  'question.expired',
   'maintenance.failed',
+  'budget.warned',
+  'budget.exceeded',
+  'audit.recorded',
 ] as const;
 
 /**

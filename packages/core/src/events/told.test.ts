@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { WaybillError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { type TestEngine, testEngine } from '../testing/test-engine.ts';
+import { asking, run } from '../testing/test-questions.ts';
 import type { LoggedEvent } from './job-event.ts';
 import type { SUBJECT_EVENT_TYPES } from './subject-event.ts';
 
@@ -164,6 +165,42 @@ const CASES: Record<Type, Case> = {
   },
   'worker.quiet': { run: (made) => directed(made, 'quiet') },
   'worker.terminating': { run: (made) => directed(made, 'terminate') },
+  'budget.warned': { run: (made) => spentOf(made, 8) },
+  'budget.exceeded': { run: (made) => spentOf(made, 11) },
+  'audit.recorded': {
+    run: async ({ waybill }) => {
+      const entry = { principal: 'ops', action: 'queues.pause', target: 'mail', outcome: 'ok' } as const;
+      await waybill.audit!.record({ ...entry, requestId: 'r1', address: '::1' });
+      return {
+        subject: 'ops',
+        data: { action: 'queues.pause', target: 'mail', outcome: 'ok', request_id: 'r1', address: '::1' },
+      };
+    },
+  },
+  'question.asked': {
+    run: async ({ waybill }) => {
+      const { question, id: job_id } = await asking(waybill);
+      const expires_at = new Date(question.expiresAt).toISOString();
+      const facts = { key: 'deploy', text: 'Deploy?', expires_at, choices: ['yes', 'no'] };
+      return { subject: question.id, data: { job_id, ...facts } };
+    },
+  },
+  'question.answered': {
+    run: async ({ waybill }) => {
+      const { question, id: job_id } = await asking(waybill);
+      await waybill.questions.answer(question.id, { choice: 'yes' });
+      return { subject: question.id, data: { job_id, choice: 'yes' } };
+    },
+  },
+  'question.expired': {
+    run: async ({ waybill, clock }) => {
+      const { question, id: job_id, ask } = await asking(waybill, 'deploy', { expiresInMs: 1_000 });
+      await waybill.jobs.settle({ id: job_id, leaseToken: ask.leaseToken, outcome: { kind: 'requeued' } });
+      await clock.set(question.expiresAt);
+      await run(waybill, job_id);
+      return { subject: question.id, data: { job_id } };
+    },
+  },
   'maintenance.failed': { run: failTwice },
   'worker.resumed': {
     run: async (made) => {
@@ -172,6 +209,17 @@ const CASES: Record<Type, Case> = {
     },
   },
 };
+
+async function spentOf(made: TestEngine, spent: number) {
+  const { waybill, clock, enqueue, claimOne } = made;
+  await waybill.budgets.set({ unit: 'pages', period: 'day', key: 'ada', limit: 10 });
+  const id = await enqueue();
+  const { token } = await claimOne();
+  await waybill.jobs.spend({ id, leaseToken: token, amounts: { pages: spent }, key: 'ada' });
+  const ends_at = new Date((Math.floor(clock.now() / 86_400_000) + 1) * 86_400_000).toISOString();
+  const budget = { budget: 'pages:day:ada', key: 'ada', unit: 'pages', period: 'day', limit: 10 };
+  return { subject: 'pages:day:ada', data: { ...budget, spent, left: Math.max(0, 10 - spent), job_id: id, ends_at } };
+}
 
 async function failTwice(made: TestEngine) {
   await made.waybill.crons.put({ ...CRON, overlap_policy: 'cancel_previous' });

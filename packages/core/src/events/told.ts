@@ -1,3 +1,4 @@
+import type { BudgetInfo } from '../budgets/budgets-port.ts';
 import type { Job } from '../job/job.ts';
 import { lastError } from '../job/job.ts';
 import type { JsonObject } from '../json.ts';
@@ -119,6 +120,7 @@ export function workflowFailed(workflow: WorkflowRecord, failed: Job | undefined
       error: error
         ? { code: error.code, message: error.message }
         : { code: failed?.state ?? 'unknown', message: 'The step ended without an error of its own.' },
+      ...(workflow.reason !== null && { reason: workflow.reason }),
     },
   );
 }
@@ -152,3 +154,20 @@ const DIRECTED = { running: 'worker.resumed', quiet: 'worker.quiet', terminate: 
 
 export const workerDirected = (id: string, directive: WorkerDirective, who: Telling): Told =>
   told(DIRECTED[directive], id, who, { worker_id: id });
+
+/** Told once of each budget and period. `jobId`: the job whose spending has reached the level. */
+export const budgetLevelReached = (
+  level: 'warned' | 'exceeded',
+  { tenant, id, key, unit, period, limit, spent, left, endsAt }: BudgetInfo,
+  jobId: string,
+  at: number,
+): Told =>
+  told(
+    `budget.${level}`,
+    id,
+    { tenant, at },
+    {
+      ...{ budget: id, key, unit, period, limit, spent, left, job_id: jobId },
+      ends_at: endsAt === null ? null : new Date(endsAt).toISOString(),
+    },
+  );

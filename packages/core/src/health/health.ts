@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { WaybillError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { Health, MaintenanceHealth, Pulse, UnknownTypesHealth } from '../waybill.ts';
+import type { AilingSink, Health, MaintenanceHealth, Pulse, UnknownTypesHealth } from '../waybill.ts';
 
 /** A part that has not answered by then is unhealthy: load balancers give up on a check that takes longer. */
 const ANSWER_WITHIN_MS = 6_000;
@@ -16,6 +16,7 @@ export async function checkHealth(
   transport?: Transport,
   maintenance?: MaintenanceHealth,
   unknownTypes?: UnknownTypesHealth,
+  sinks: readonly AilingSink[] = [],
 ): Promise<Health> {
   const { clock } = store;
   const ping = transport?.ping?.bind(transport);
@@ -30,6 +31,7 @@ export async function checkHealth(
     ...(inTransport && { transport: inTransport }),
     ...(maintenance && { maintenance }),
     ...(unknownTypes && { unknownTypes }),
+    ...(sinks.length > 0 && { sinks }),
   };
 }
 

@@ -30,6 +30,15 @@ export function withStarts(window: Window, starts: number, now: number, periodMs
   return [...others, [slice, here + starts]];
 }
 
+/** What two have counted apart, as far as it still counts. */
+export function joined(one: Window, other: Window, now: number, periodMs: number): Window {
+  const sums = new Map<number, number>();
+  for (const [slice, starts] of current([...one, ...other], now, periodMs)) {
+    sums.set(slice, (sums.get(slice) ?? 0) + starts);
+  }
+  return [...sums];
+}
+
 /** When the oldest counted start leaves the period; null when none counts. */
 export function nextLeaving(window: Window, now: number, periodMs: number): number | null {
   const slices = current(window, now, periodMs).map(([slice]) => slice);

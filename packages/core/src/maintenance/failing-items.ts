@@ -4,9 +4,9 @@ import type { Logger } from '../logger.ts';
 
 /** Something that the sweep looks after. */
 export interface Item {
-  kind: 'job' | 'cron' | 'limit' | 'batch';
+  kind: 'job' | 'cron' | 'limit' | 'batch' | 'workflow';
   tenant: string;
-  /** Id of a job, name of a cron, key of a limit. */
+  /** Id of a job or workflow, name of a cron, key of a limit. */
   id: string;
   /** Of a cron: grows with every change by a person. */
   version?: number;

@@ -80,11 +80,12 @@ export class Maintenance {
 
   /** Answers when the next row is due. */
   async #sweep(jumps: JumpWatch): Promise<number> {
-    const { store, clock, logger } = this.#options;
+    const { store, clock, logger, observer } = this.#options;
     const parts = { ...this.#parts, store, failing: this.#failing };
     const swept = await this.#round('Sweeping', () => sweepOnce(parts, jumps));
     if (swept === undefined) return clock.now() + AFTER_ERROR_MS;
-    const { failed, nextAt, more, isStuck } = swept;
+    const { failed, nextAt, more, isStuck, lagMs } = swept;
+    observer?.swept?.({ lagMs });
     for (const job of failed) logger.warn({ job: job.id, task: job.type, run: job.run }, failureLine(job));
     if (more) return clock.now();
     return isStuck ? Number.POSITIVE_INFINITY : (nextAt ?? Number.POSITIVE_INFINITY);

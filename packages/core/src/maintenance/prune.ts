@@ -18,12 +18,13 @@ export async function pruneAll(
       finishedBefore: now - retention.finishedMs,
       deadBefore: now - retention.deadMs,
       eventsBefore: now - retention.eventsMs,
+      journalBefore: now - retention.journalMs,
       unusedBefore: now - retention.unusedMs,
       limit: SLICE,
     });
     failed = answer.failed ?? [];
     // What failed is left over again and again; the next round tries it anew.
-    more = answer.more && (failed.length === 0 || answer.jobs + answer.events > 0);
+    more = answer.more && (failed.length === 0 || answer.jobs + answer.events + (answer.journal ?? 0) > 0);
   }
   if (failed.length > 0) throw new Error(failed.map(({ part, reason }) => `Old ${part}: ${reason}`).join(' '));
 }

@@ -10,8 +10,10 @@ import { transition } from '../job/transition.ts';
 import type { Change } from '../store/apply.ts';
 import type { CronRecord } from '../store/crons.ts';
 import type { Store } from '../store/store.ts';
+import type { WorkflowRecord } from '../store/workflow-record.ts';
 import { advance } from '../workflow/advance.ts';
-import type { MakeJob } from '../workflow/end.ts';
+import type { MakeNodes } from '../workflow/end.ts';
+import { timeOut } from '../workflow/time-out.ts';
 import type { FailingItem, FailingItems, Item } from './failing-items.ts';
 import type { JumpWatch } from './jump-watch.ts';
 import { StoreCheck } from './store-check.ts';
@@ -28,12 +30,13 @@ export interface SweepAnswer {
   more: boolean;
   /** Something was due, and nothing could be done about it: a look at once would find the same. */
   isStuck: boolean;
+  /** How much later than it was due the oldest row was looked at; 0 where nothing was due. */
+  lagMs: number;
 }
 
 /** What the sweep needs to make jobs of its own. */
-export interface Makers {
+export interface Makers extends MakeNodes {
   tick: MakeTick;
-  callback: MakeJob;
 }
 
 interface SweepParts {
@@ -67,7 +70,8 @@ export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<Sw
   const now = store.clock.now();
   jumps.look();
   const answer = await writer.due({ now, limit: SWEEP_BATCH + jumps.held + failing.size });
-  failing.forget([...answer.jobs.map(itemOf), ...answer.crons.map(cronItem), ...answer.unreadable]);
+  const known = [...answer.jobs.map(itemOf), ...answer.crons.map(cronItem), ...answer.workflows.map(flowItem)];
+  failing.forget([...known, ...answer.unreadable]);
   for (const { cause, ...item } of answer.unreadable) {
     if (!failing.holds(item)) await tell(sweep, failing.failed(item, unreadable(cause)));
   }
@@ -75,10 +79,12 @@ export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<Sw
   jumps.held = answer.jobs.length - inTime.length;
   const ready = inTime.filter((job) => !failing.holds(itemOf(job)));
   const crons = answer.crons.filter((cron) => !failing.holds(cronItem(cron)));
+  const late = answer.workflows.filter((workflow) => !failing.holds(flowItem(workflow)));
 
   const nodes = ready.filter(isToAdvance);
   await advanceAll(sweep, nodes);
   await fireAll(sweep, crons);
+  const ended = await timeOutAll(sweep, late);
   const { ticked, failed } = await tickAll(sweep, ready, now);
   sweep.check.end();
   await putOff(sweep);
@@ -87,16 +93,21 @@ export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<Sw
   return {
     failed,
     nextAt: answer.nextAt,
-    more: ticked >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0,
+    more: ticked >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0 || ended > 0,
     isStuck: isOverdue && ticked === 0 && answer.admitted.length === 0,
+    lagMs: lagOf([...ready, ...crons, ...late], now),
   };
 }
+
+/** Rows that are held back on purpose, because they failed or the clock jumped, are not among these. */
+const lagOf = (due: readonly { nextAt: number | null }[], now: number): number =>
+  due.reduce((lag, { nextAt }) => (nextAt === null ? lag : Math.max(lag, now - nextAt)), 0);
 
 async function advanceAll(sweep: Sweep, nodes: readonly Job[]): Promise<void> {
   const { store, writer, make, failing, check, failures } = sweep;
   const flows = [...Map.groupBy(nodes, ({ tenant, workflowId }) => `${tenant}\n${workflowId}`).values()];
   const run = async (some: readonly Job[][]): Promise<void> => {
-    await advance({ store, writer, make: make.callback }, some.flat());
+    await advance({ store, writer, make }, some.flat());
     for (const node of some.flat()) failing.succeeded(itemOf(node));
     check.succeeded();
   };
@@ -115,6 +126,20 @@ async function fireAll(sweep: Sweep, crons: readonly CronRecord[]): Promise<void
   };
   const onFailed = (cron: CronRecord, error: unknown) => failures.push({ item: cronItem(cron), error });
   await Promise.all(crons.map((cron) => apart([cron], run, { isShared: isShared(check), onFailed })));
+}
+
+/** Answers how many have ended. One that has not, because its rows are being changed by others, is due until it has. */
+async function timeOutAll(sweep: Sweep, workflows: readonly WorkflowRecord[]): Promise<number> {
+  const { store, writer, make, failing, check, failures } = sweep;
+  let ended = 0;
+  const run = async ([workflow]: readonly WorkflowRecord[]): Promise<void> => {
+    if (await timeOut({ store, writer, make }, workflow!)) ended += 1;
+    failing.succeeded(flowItem(workflow!));
+    check.succeeded();
+  };
+  const onFailed = (workflow: WorkflowRecord, error: unknown) => failures.push({ item: flowItem(workflow), error });
+  for (const workflow of workflows) await apart([workflow], run, { isShared: isShared(check), onFailed });
+  return ended;
 }
 
 interface Ticked {
@@ -219,6 +244,8 @@ const unreadable = (cause: unknown): WaybillError =>
   new WaybillError('internal', 'The row cannot be read: it is damaged, or a newer version wrote it.', { cause });
 
 const itemOf = ({ tenant, id }: Job): Item => ({ kind: 'job', tenant, id });
+
+const flowItem = ({ tenant, id }: WorkflowRecord): Item => ({ kind: 'workflow', tenant, id });
 
 /** A cron that was changed by a person is another one: it is tried at once. */
 const cronItem = ({ tenant, name, version }: CronRecord): Item => ({ kind: 'cron', tenant, id: name, version });

@@ -8,7 +8,7 @@ import { parseToken } from '../job/lease.ts';
 import type { Progress, Report } from '../job/progress.ts';
 import type { JsonObject } from '../json.ts';
 import { checkId } from '../read-query.ts';
-import { refusal } from '../settle/refusal.ts';
+import { checkQueueOf, refusal } from '../settle/refusal.ts';
 import type { ReportAnswer, ReportRequest } from '../store/reports.ts';
 import type { Store } from '../store/store.ts';
 import type { ReportCall } from '../waybill.ts';
@@ -46,7 +46,11 @@ export class Reporter {
     await heartbeats.extend({ tenant, id, token, workerId, leaseMs: null });
     const by = token ? { run: token.run, claimId: token.claimId } : workerId === undefined ? 'anyone' : { workerId };
     const answer = await this.#reports.run({ tenant, id, by, report, now: store.clock.now() });
-    if (answer.status === 'lost') throw refusal(await this.#parts.writer.mustRead({ tenant, id }), token, workerId);
+    if (answer.status === 'lost') {
+      const job = await this.#parts.writer.mustRead({ tenant, id });
+      checkQueueOf(job, call.queue);
+      throw refusal(job, token, workerId);
+    }
     followUp.reported();
     return answer.progress;
   }

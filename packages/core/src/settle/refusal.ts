@@ -1,9 +1,15 @@
 import { wrongState } from '../commit/row-change.ts';
-import { WaybillError } from '../errors.ts';
+import { invalidField, WaybillError } from '../errors.ts';
 import { isFinished, type Job } from '../job/job.ts';
 import type { LeaseToken } from '../job/lease.ts';
 
-/** Why somebody may not speak for a run of this job. */
+/** A token that names another queue than the job's was not made for this job, whatever else it says. */
+export function checkQueueOf(job: Job, queue: string | undefined): void {
+  if (queue !== undefined && queue !== job.queue)
+    throw invalidField('lease_token', `names the queue '${queue.slice(0, 100)}', and job ${job.id} is of another one.`);
+}
+
+/** Why the fence of a call does not admit it to a run of this job. */
 export function refusal(job: Job, token: LeaseToken | undefined, workerId: string | undefined): WaybillError {
   const fenced = token !== undefined || (workerId !== undefined && !isFinished(job.state));
   if (!fenced && job.state !== 'active') return wrongState(job, 'only an active job can be settled or reported on');

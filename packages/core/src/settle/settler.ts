@@ -13,7 +13,7 @@ import { checkId } from '../read-query.ts';
 import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { SettleCall } from '../waybill.ts';
-import { refusal } from './refusal.ts';
+import { checkQueueOf, refusal } from './refusal.ts';
 
 interface SettlerParts {
   store: Store;
@@ -74,8 +74,13 @@ export class Settler {
   }
 
   /** Null: it was settled before, and just so. */
-  #decide(job: Job, { outcome, workerId, within }: SettleCall, token: LeaseToken | undefined): Transition | null {
+  #decide(
+    job: Job,
+    { outcome, workerId, within, queue }: SettleCall,
+    token: LeaseToken | undefined,
+  ): Transition | null {
     const { store, onRepeated } = this.#parts;
+    checkQueueOf(job, queue);
     if (token && isRepeat(job, token, outcome)) {
       if (!within) onRepeated(job);
       return null;

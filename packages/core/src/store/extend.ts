@@ -1,10 +1,10 @@
-import type { Speaker } from '../job/progress.ts';
+import type { RunFence } from '../job/progress.ts';
 
 /** A heartbeat for one run: lease end becomes `now` + the lease length, but never past the execution timeout. */
 export interface ExtendRequest {
   tenant: string;
   id: string;
-  by: Speaker;
+  by: RunFence;
   /** Length asked for; null: the length granted at the claim. */
   leaseMs: number | null;
   now: number;

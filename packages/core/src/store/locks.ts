@@ -7,6 +7,11 @@ export interface TakeRequest {
   /** The process that works under the lock. Two processes need two names. */
   owner: string;
   leaseMs: number;
+  /**
+   * The end of another owner's lease, where this caller has seen it stay the same for as long as a lease lasts. That owner is
+   * gone, because it would have prolonged its lease. The end may be far ahead: the clock that it was written by may have been.
+   */
+  staleUntil?: number;
 }
 
 export type TakeAnswer =
@@ -36,9 +41,11 @@ export interface LockStore {
   release(request: ReleaseRequest): Promise<boolean>;
 }
 
-/** What a database does for `lockStore`. A lock whose `until` is not later than `now` is free. */
+export type TakeInput = Omit<TakeRequest, 'leaseMs'> & { until: number; now: number };
+
+/** What a database does for `lockStore`. A lock whose `until` is not later than `now`, or is `staleUntil`, is free. */
 export interface LockTable {
-  take(request: Omit<TakeRequest, 'leaseMs'> & { until: number; now: number }): Promise<TakeAnswer>;
+  take(request: TakeInput): Promise<TakeAnswer>;
   release(request: ReleaseRequest & { now: number }): Promise<boolean>;
 }
 
@@ -50,21 +57,23 @@ export interface LockRow {
 }
 
 /** The row after this owner has taken the lock; null: another one holds it. */
-export function taken(row: LockRow | null, owner: string, until: number, now: number): LockRow | null {
-  if (row === null || row.until <= now) return { owner, fence: (row?.fence ?? 0) + 1, until };
+export function taken(row: LockRow | null, { owner, until, now, staleUntil }: TakeInput): LockRow | null {
+  const isFree = row === null || row.until <= now || (row.until === staleUntil && row.owner !== owner);
+  if (isFree) return { owner, fence: (row?.fence ?? 0) + 1, until };
   return row.owner === owner ? { ...row, until: Math.max(row.until, until) } : null;
 }
 
 /** The rules that hold for locks on every database. */
 export function lockStore(table: LockTable, clock: Clock): LockStore {
   return {
-    take: async ({ name, owner, leaseMs }) => {
+    take: async ({ name, owner, leaseMs, staleUntil }) => {
       checkHolder(name, owner);
       if (!Number.isSafeInteger(leaseMs) || leaseMs < 1) {
         throw invalidField('leaseMs', `must be a whole number of milliseconds above 0, not ${leaseMs}.`);
       }
       const now = clock.now();
-      return table.take({ name, owner, until: now + leaseMs, now });
+      const stale = staleUntil === undefined ? undefined : { staleUntil };
+      return table.take({ name, owner, until: now + leaseMs, now, ...stale });
     },
     release: async ({ name, owner, fence }) => {
       checkHolder(name, owner);

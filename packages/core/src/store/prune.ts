@@ -5,6 +5,8 @@ export interface Retention {
   /** Dead letters. */
   deadMs: number;
   eventsMs: number;
+  /** What runs have said; never longer than their jobs. */
+  journalMs: number;
   /** Workers, limits and queues that are no longer used, and the counters of events that go with them. */
   unusedMs: number;
 }
@@ -22,6 +24,11 @@ export interface PruneRequest {
   /** Events written before this. */
   eventsBefore: number;
   /**
+   * Batches of journals stored before this, but for the newest of an active run. Those of a removed job go with it. Absent:
+   * they stay as long as their jobs.
+   */
+  journalBefore?: number;
+  /**
    * Workers that were last seen before this, limits that came with jobs and queues without a setting that were last used
    * before this and that no job needs, and counters of events whose last event is older than this and than `eventsBefore`.
    * Absent: all of them stay.
@@ -37,6 +44,8 @@ export interface PruneRequest {
 export interface PruneAnswer {
   jobs: number;
   events: number;
+  /** Batches of journals whose jobs stay. @defaultValue 0 */
+  journal?: number;
   /** More is left to remove. */
   more: boolean;
   /** What could not be removed, and why; the other parts were pruned all the same. Absent where nothing failed. */

@@ -1,6 +1,7 @@
 import type { Job, JobState } from '../job/job.ts';
 import type { CronRecord } from './crons.ts';
 import type { UnreadableRow } from './unreadable.ts';
+import type { WorkflowRecord } from './workflow-record.ts';
 
 export interface JobKey {
   tenant: string;
@@ -59,6 +60,7 @@ export interface DueQuery {
 export interface DueAnswer {
   jobs: Job[];
   crons: CronRecord[];
+  workflows: WorkflowRecord[];
   /** Jobs that the store itself has made claimable by this call. */
   admitted: Job[];
   /** Rows that are due and cannot be read. They stay as they are: a newer version may be able to read them. */

@@ -63,4 +63,20 @@ export interface QueueStore {
   setLimit(tenant: string, name: string, limit: LimitRule | null, told?: Told): Promise<QueueInfo>;
   /** For what happens after this answered; what is there already stays. */
   setKeep(tenant: string, name: string, keep: QueueKeep, told?: Told): Promise<QueueInfo>;
+  /**
+   * How many jobs of the tenant may be active at once, in all its queues together; null: any number. Holds for claims that
+   * begin after this answered, beside the limits of the queue and of the job's key. It never goes by itself.
+   */
+  setTenantLimit(tenant: string, concurrency: number | null): Promise<void>;
+  /**
+   * The names of tenants that have queues, in order, from behind `after` on. Whether a queue counts that was only set up, and
+   * never had a job, is left to the store.
+   */
+  tenants(query: TenantQuery): Promise<string[]>;
+}
+
+export interface TenantQuery {
+  /** Null: from the first one. */
+  after: string | null;
+  limit: number;
 }

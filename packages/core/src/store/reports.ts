@@ -1,11 +1,11 @@
-import type { Progress, Report, Speaker } from '../job/progress.ts';
+import type { Progress, Report, RunFence } from '../job/progress.ts';
 import type { JobKey } from './query.ts';
 
 /** What a run says of itself; see `progressAfter` for what it makes of what was known. */
 export interface ReportRequest {
   tenant: string;
   id: string;
-  by: Speaker;
+  by: RunFence;
   report: Report;
   now: number;
 }
@@ -13,7 +13,7 @@ export interface ReportRequest {
 export type ReportAnswer =
   /** `repeated`: a report of this number or a later one was noted before; nothing was written now. */
   | { status: 'noted'; repeated: boolean; progress: Progress }
-  /** The run that it speaks for is not active, or is another's. Nothing was written. */
+  /** The run of the fence is not active, or is another's. Nothing was written. */
   | { status: 'lost' };
 
 /** Kept for as long as the job's row. The row itself stays as it is: neither version nor lease moves. */

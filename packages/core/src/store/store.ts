@@ -6,6 +6,7 @@ import type { CronStore } from './crons.ts';
 import type { EventLog } from './event-log.ts';
 import type { ExtendAnswer, ExtendRequest } from './extend.ts';
 import type { InsertAnswer, InsertGroup } from './insert.ts';
+import type { JournalStore } from './journal.ts';
 import type { LimitStore } from './limits.ts';
 import type { WriteOptions } from './lock-held.ts';
 import type { LockStore } from './locks.ts';
@@ -38,8 +39,15 @@ export interface StoreCapabilities {
   pruneLagMs: number;
   /** Whether the store removes what is old by itself, so that `prune` has nothing to do. @defaultValue false */
   prunesItself?: boolean;
-  /** Whether other processes' inserts reach `onWake`. */
+  /** Whether other processes' inserts reach `onWake`, and their appends `journal.onGrown`. */
   wakesAcrossProcesses: boolean;
+  /** Bytes that the body of one batch of a journal may have. @defaultValue 0 */
+  maxJournalBytes?: number;
+  /**
+   * Whether the store writes each batch of a journal by itself. Then batches of several jobs in one call save nothing, and
+   * only share their failures. @defaultValue false
+   */
+  appendsApart?: boolean;
 }
 
 /** Told when jobs may have become claimable; a hint, never a promise. No queues means: any. */
@@ -90,8 +98,16 @@ export interface Store {
    */
   useReminders?(firstMs: number): Promise<void>;
 
+  /**
+   * Told when an engine begins to close, which still reads and writes. Only of stores that repeat calls while their database is
+   * away: from then on they do so for a short time only, because the parts of an engine close one after the other.
+   */
+  closeSoon?(): void;
+
   readonly events: EventLog;
   readonly reports: ReportStore;
+  /** Absent where runs can say nothing. */
+  readonly journal?: JournalStore;
   readonly queues: QueueStore;
   readonly limits: LimitStore;
   readonly workflows: WorkflowStore;

@@ -4,9 +4,9 @@ import type { Job } from '../job/job.ts';
 /** A row whose columns are damaged: a person wrote to the database by hand, or a newer version did. */
 export interface UnreadableRow {
   /** `batch`: a large insert that was committed and whose rows are still being put in their places. */
-  kind: 'job' | 'cron' | 'limit' | 'batch';
+  kind: 'job' | 'cron' | 'limit' | 'batch' | 'workflow';
   tenant: string;
-  /** Id of the job or batch, name of the cron, key of the limit. */
+  /** Id of the job, batch or workflow, name of the cron, key of the limit. */
   id: string;
   cause: unknown;
 }

@@ -17,4 +17,15 @@ export interface WorkflowRecord {
   total: number;
   createdAt: number;
   finishedAt: number | null;
+  /** How long it may take. */
+  timeoutMs: number | null;
+  /** When the engine must look at it; null when it has ended, or when there is nothing to wait for. */
+  nextAt: number | null;
+  /** Why it fails, where no node of it is the reason: from the moment on at which that is known, so also while it runs. */
+  reason: WorkflowReason | null;
+  /** Whether nodes of it may be skipped. */
+  skips: boolean;
 }
+
+/** `timeout`: it took longer than it may. */
+export type WorkflowReason = 'timeout';

@@ -1,9 +1,9 @@
 import type { Told } from '../events/subject-event.ts';
-import type { Job, JobState } from '../job/job.ts';
+import type { Job, JobState, OutcomeKind } from '../job/job.ts';
 import type { Json } from '../json.ts';
 import type { NewJob, Stored } from './insert.ts';
 import type { Page } from './query.ts';
-import type { WorkflowRecord, WorkflowState } from './workflow-record.ts';
+import type { WorkflowReason, WorkflowRecord, WorkflowState } from './workflow-record.ts';
 
 export interface Family {
   tenant: string;
@@ -14,9 +14,12 @@ export interface ParentResult {
   id: string;
   node: string | null;
   state: JobState;
+  outcome: OutcomeKind | null;
+  finishedAt: number | null;
   result: Json | null;
 }
 
+/** From `running` to `running` a move changes what stands beside the state. */
 export interface MoveRequest {
   tenant: string;
   id: string;
@@ -24,6 +27,12 @@ export interface MoveRequest {
   to: WorkflowState;
   /** It must still have so many nodes: one may have joined since the caller saw that all have finished. */
   total?: number;
+  /** @defaultValue null: whoever moves a workflow says what holds from then on */
+  nextAt?: number | null;
+  /** @defaultValue null */
+  reason?: WorkflowReason | null;
+  /** From now on nodes of it may be skipped. */
+  skips?: true;
   now: number;
   /** Inserted with the move, or not at all. */
   jobs: readonly NewJob[];

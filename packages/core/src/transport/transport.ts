@@ -59,6 +59,11 @@ export interface TransportCapabilities {
 
 export interface Transport {
   readonly capabilities: TransportCapabilities;
+  /**
+   * Refuses with `invalid_request` a queue of jobs that no job can come through, before a job is made for it. Undefined where the
+   * queue is known. A transport that cannot find out takes the job. Absent: every queue can be used.
+   */
+  checkQueue?(tenant: string, queue: string): Promise<void> | undefined;
   /** Called after the rows were committed. A failure is logged and forgotten: the row's `nextAt` hints again. */
   send(hints: readonly Hint[]): Promise<void>;
   receive(request: ReceiveRequest): Promise<Received>;

@@ -1,7 +1,7 @@
 import { heartbeatEvent } from '../../job/heartbeat-event.ts';
 import type { Job } from '../../job/job.ts';
 import { holdsLease } from '../../job/lease.ts';
-import { speaksFor } from '../../job/progress.ts';
+import { fenceAdmits } from '../../job/progress.ts';
 import { transition } from '../../job/transition.ts';
 import type { ApplyAnswer, Change } from '../apply.ts';
 import type { ExtendAnswer, ExtendRequest } from '../extend.ts';
@@ -47,7 +47,7 @@ export const extend = (state: MemoryState, requests: readonly ExtendRequest[]): 
 
 function extendOne(state: MemoryState, { tenant, id, by, leaseMs, now, isTold }: ExtendRequest): ExtendAnswer {
   const stored = state.get(tenant, id);
-  if (!stored || !speaksFor(stored, by)) return { status: 'lost' };
+  if (!stored || !fenceAdmits(stored, by)) return { status: 'lost' };
   const change = transition(stored, { do: 'extend', leaseMs }, now);
   if (!change) return { status: 'lost' };
   const leaseUntil = change.job.leaseUntil!;

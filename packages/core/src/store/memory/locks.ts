@@ -1,14 +1,13 @@
-import { type LockTable, type TakeAnswer, taken } from '../locks.ts';
+import { type LockTable, type TakeAnswer, type TakeInput, taken } from '../locks.ts';
 import type { MemoryState } from './state.ts';
 
-type Take = Parameters<LockTable['take']>[0];
 type Release = Parameters<LockTable['release']>[0];
 
-export function takeLock(state: MemoryState, { name, owner, until, now }: Take): TakeAnswer {
-  const row = state.locks.get(name) ?? null;
-  const after = taken(row, owner, until, now);
+export function takeLock(state: MemoryState, request: TakeInput): TakeAnswer {
+  const row = state.locks.get(request.name) ?? null;
+  const after = taken(row, request);
   if (after === null) return { status: 'taken', until: row!.until };
-  state.locks.set(name, after);
+  state.locks.set(request.name, after);
   return { status: 'held', fence: after.fence, until: after.until };
 }
 

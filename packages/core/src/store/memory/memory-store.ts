@@ -10,6 +10,7 @@ import { claim, claimById } from './claim.ts';
 import { enableCron, fireCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { endOfLog, readEvents, tell } from './event-log.ts';
 import { insert } from './insert.ts';
+import { appendJournal, readJournal } from './journal.ts';
 import { releaseLock, takeLock } from './locks.ts';
 import { prune } from './prune.ts';
 import { count, due, get, list } from './query.ts';
@@ -18,6 +19,7 @@ import { getRecords, listRecords, putRecords, removeRecord } from './records.ts'
 import { addReports, getProgress } from './reports.ts';
 import { getLimit, setLimit } from './slots.ts';
 import { MemoryState } from './state.ts';
+import { listTenants, setTenantLimit } from './tenants.ts';
 import { beat, direct, listWorkers } from './workers.ts';
 import { getWorkflow, hasUnfinished, listWorkflows, meet, move, parentsOf, waiting } from './workflows.ts';
 
@@ -30,6 +32,7 @@ const CAPABILITIES: StoreCapabilities = {
   eventLagMs: 0,
   pruneLagMs: 0,
   wakesAcrossProcesses: false,
+  maxJournalBytes: 8 * 1_024 * 1_024,
 };
 
 /** The reference model that property tests compare the real stores with: no index, no cache, nothing to get wrong. */
@@ -70,12 +73,22 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): St
     prune: verb(prune),
     events: { read: verb(readEvents), end: verb(endOfLog), tell: verb(tell) },
     reports: { add: verb(addReports), get: verb(getProgress) },
+    journal: {
+      append: verb(appendJournal),
+      read: verb(readJournal),
+      onGrown: (listener) => {
+        state.grownListeners.add(listener);
+        return () => void state.grownListeners.delete(listener);
+      },
+    },
     queues: {
       list: verb(listQueues),
       stats: verb(queueStats),
       setPaused: verb(setPaused),
       setLimit: verb(setQueueLimit),
       setKeep: verb(setKeep),
+      setTenantLimit: verb(setTenantLimit),
+      tenants: verb(listTenants),
     },
     limits: { set: verb(setLimit), get: verb(getLimit) },
     workflows: {

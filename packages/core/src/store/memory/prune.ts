@@ -1,6 +1,7 @@
 import type { Job } from '../../job/job.ts';
 import { isFinished } from '../../job/job.ts';
 import type { PruneAnswer, PruneRequest } from '../prune.ts';
+import { pruneJournals } from './journal.ts';
 import { pruneUnused } from './prune-unused.ts';
 import { pruneRecords } from './records.ts';
 import { keyOf, type MemoryState } from './state.ts';
@@ -29,8 +30,10 @@ export function prune(state: MemoryState, request: PruneRequest): PruneAnswer {
 
   const left = request.limit - jobs.length - records.removed - events.size;
   const unused = pruneUnused(state, request, left);
-  const more = records.more || unused.more || oldJobs.length + oldEvents.length > jobs.length + events.size;
-  return { jobs: jobs.length, events: events.size, more };
+  const journals = pruneJournals(state, request.journalBefore ?? Number.NEGATIVE_INFINITY, request.limit);
+  const more =
+    records.more || unused.more || journals.more || oldJobs.length + oldEvents.length > jobs.length + events.size;
+  return { jobs: jobs.length, events: events.size, ...(journals.removed > 0 && { journal: journals.removed }), more };
 }
 
 /** A workflow goes after its nodes, and the count of its events with it. */

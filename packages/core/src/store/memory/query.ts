@@ -34,9 +34,10 @@ export function due(state: MemoryState, { now, limit }: DueQuery): DueAnswer {
     now,
     limit,
   );
-  const moments = [...jobs.later, ...crons.later, ...admissionTimes(state, now)];
+  const flows = byTime([...state.workflows.values()], now, limit);
+  const moments = [...jobs.later, ...crons.later, ...flows.later, ...admissionTimes(state, now)];
   const nextAt = moments.length === 0 ? null : Math.min(...moments);
-  return { jobs: jobs.due, crons: crons.due, admitted, unreadable: [], nextAt };
+  return { jobs: jobs.due, crons: crons.due, workflows: flows.due, admitted, unreadable: [], nextAt };
 }
 
 /** What is due, earliest first, and the moment of whatever was not answered. */

@@ -6,6 +6,7 @@ import type { OpeningQuery } from '../claim.ts';
 import type { QueueInfo, QueueKeep, QueueStats } from '../queues.ts';
 import { windowUnder } from './slots.ts';
 import { keyOf, type MemoryState, type QueueState } from './state.ts';
+import { roomOf } from './tenants.ts';
 
 export const listQueues = (state: MemoryState, tenant: string): QueueInfo[] =>
   [...state.queues.values()]
@@ -75,11 +76,11 @@ function change(
   return info;
 }
 
-/** How many more jobs the limit of a queue lets start now. */
+/** How many more jobs the limits of a queue and of its tenant let start now. */
 export function roomIn(state: MemoryState, tenant: string, name: string, now: number): number {
   const queue = state.queue(tenant, name);
-  if (queue.info.limit === null) return Number.POSITIVE_INFINITY;
-  return freeSlots(queue.info.limit, useOf(state, queue), now);
+  const room = roomOf(state, tenant);
+  return queue.info.limit === null ? room : Math.min(room, freeSlots(queue.info.limit, useOf(state, queue), now));
 }
 
 /** When a rate lets go of something that a ready job waits for. */

@@ -7,6 +7,7 @@ import type { LimitRule } from '../../limits/limit.ts';
 import type { Window } from '../../limits/window.ts';
 import type { CronRecord } from '../crons.ts';
 import type { Edge } from '../insert.ts';
+import type { GrownListener, JournalBatch } from '../journal.ts';
 import type { LockRow } from '../locks.ts';
 import { isForgotten, type QueueInfo } from '../queues.ts';
 import type { RecordRow } from '../record-table.ts';
@@ -39,6 +40,9 @@ export interface QueueState {
 /** Without a value the record was removed. */
 export type RecordState = Omit<RecordRow, 'json'> & { json: string | null };
 
+/** `weight`: of the journal of the job up to this batch. */
+export type JournalState = JournalBatch & { weight: number };
+
 export type EdgeState = Edge & { tenant: string; met: boolean };
 
 /** Everything the model knows. Verbs read and write it directly: each runs to its end before the next begins. */
@@ -52,8 +56,12 @@ export class MemoryState {
   /** From a unique key to the id of its newest job. */
   readonly owners = new Map<string, string>();
   readonly progress = new Map<string, Progress>();
+  /** By job, in the order in which they came. */
+  readonly journals = new Map<string, JournalState[]>();
   readonly limits = new Map<string, LimitState>();
   readonly queues = new Map<string, QueueState>();
+  /** How many jobs of a tenant may be active at once. */
+  readonly tenantLimits = new Map<string, number>();
   readonly workers = new Map<string, WorkerInfo>();
   /** Which start of a worker was seen last, and which one its directive was given to. */
   readonly workerInstances = new Map<string, { seen: string | undefined; directed: string | undefined }>();
@@ -65,10 +73,12 @@ export class MemoryState {
   /** How many events there were of what is not a job. */
   readonly counts = new Map<string, { count: number; toldAt: number }>();
   readonly listeners = new Set<WakeListener>();
+  readonly grownListeners = new Set<GrownListener>();
   lastPosition = 0;
   /** The newest position that was ever pruned. */
   prunedPosition = 0;
   #woken = new Set<string>();
+  #grown = new Set<string>();
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -118,13 +128,16 @@ export class MemoryState {
     }
     const becameClaimable = job.rank !== null && (before?.rank ?? null) === null;
     // Whoever leaves a limited queue makes room for another one.
-    const madeRoom = queue.info.limit !== null && before?.state === 'active' && job.state !== 'active';
+    const hasLeft = before?.state === 'active' && job.state !== 'active';
+    const madeRoom = queue.info.limit !== null && hasLeft;
     if (becameClaimable || madeRoom) this.noteWake(queue);
+    if (hasLeft && this.tenantLimits.has(job.tenant)) this.noteWakeOf(job.tenant);
   }
 
   forget(tenant: string, id: string): void {
     this.jobs.delete(keyOf(tenant, id));
     this.progress.delete(keyOf(tenant, id));
+    this.journals.delete(keyOf(tenant, id));
   }
 
   /** Tells of something that is not a job. */
@@ -146,8 +159,25 @@ export class MemoryState {
     if (!info.paused) this.#woken.add(info.name);
   }
 
-  /** After the change, so that a listener that claims at once finds the jobs. */
+  /** All queues of the tenant that have something to give. */
+  noteWakeOf(tenant: string): void {
+    for (const job of this.rows()) {
+      if (job.tenant === tenant && job.rank !== null) this.noteWake(this.queue(tenant, job.queue));
+    }
+  }
+
+  /** The journal of the job with this id. */
+  noteGrown(id: string): void {
+    this.#grown.add(id);
+  }
+
+  /** After the change, so that a listener that looks at once finds what has come. */
   tellWoken(): void {
+    if (this.#grown.size > 0) {
+      const ids = [...this.#grown];
+      this.#grown = new Set();
+      for (const listener of [...this.grownListeners]) listener(ids);
+    }
     if (this.#woken.size === 0) return;
     const queues = [...this.#woken];
     this.#woken = new Set();

@@ -45,16 +45,19 @@ export const parentsOf = (state: MemoryState, { tenant, ids }: Family): ParentRe
       .flatMap((edge) => (edge.join === 'out_of_join' ? edgesInto(state, tenant, edge.parent) : [edge]))
       .map((edge) => state.get(tenant, edge.parent))
       .filter((parent) => parent !== undefined)
-      .map((parent) => ({ id: parent.id, node: parent.node, state: parent.state, result: parent.result })),
+      .map(({ id, node, state, outcome, finishedAt, result }) => ({ id, node, state, outcome, finishedAt, result })),
   );
 
 export const hasUnfinished = (state: MemoryState, tenant: string, id: string): boolean =>
   state.rows().some((job) => job.tenant === tenant && job.workflowId === id && !isFinished(job.state));
 
-export function move(state: MemoryState, { tenant, id, from, to, total, now, jobs, told }: MoveRequest): MoveAnswer {
+export function move(state: MemoryState, request: MoveRequest): MoveAnswer {
+  const { tenant, id, from, to, total, now, jobs, told } = request;
   const workflow = state.workflows.get(keyOf(tenant, id));
   if (workflow?.state !== from || (total !== undefined && workflow.total !== total)) return { status: 'lost' };
-  state.workflows.set(keyOf(tenant, id), { ...workflow, state: to, finishedAt: to === 'running' ? null : now });
+  const { nextAt = null, reason = null, skips = workflow.skips } = request;
+  const finishedAt = to === 'running' ? null : now;
+  state.workflows.set(keyOf(tenant, id), { ...workflow, state: to, finishedAt, nextAt, reason, skips });
   if (told) state.tellOf(told);
   // Each on its own: one that is there already must not keep the others out.
   const answers = jobs.map((job) => insertGroup(state, { jobs: [job] }));
