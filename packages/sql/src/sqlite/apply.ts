@@ -1,8 +1,10 @@
 import { isFinished, type JobState } from '@waybill/core';
+import { forgetJournal, hasJournals } from './journal.ts';
 import { admit, count, isUnclaimed } from './limits.ts';
 import type { ApplyReply, ChangeMessage, EndMessage, Input } from './protocol.ts';
 import type { Cell, MutableCells, Row } from './rows.ts';
 import type { Session } from './session.ts';
+import { countTenantRuns } from './tenants.ts';
 
 export function apply(session: Session, { changes, at, now }: Input<'apply'>): ApplyReply[] {
   return changes.map((change) =>
@@ -58,7 +60,8 @@ const owns = ({ sql }: Session, tenant: string, key: string, id: string): boolea
 /** Undefined where no count can depend on it, so that nobody needs to look. */
 function rowBefore(session: Session, { tenant, id, by, cells, limitKey }: ChangeMessage): Before | undefined {
   if (by === 'lease') return limitKey === null ? RUNNING : RUNNING_WITH_SLOT;
-  const matters = limitKey !== null || hasEnded(stateOf(cells)) || session.hasLimitedQueues();
+  const isCounted = session.hasLimitedQueues() || session.hasLimitedTenants();
+  const matters = limitKey !== null || hasEnded(stateOf(cells)) || isCounted;
   return matters ? session.sql['row-before'].get<Before>(tenant, id) : undefined;
 }
 
@@ -74,10 +77,12 @@ function isRepeated({ sql }: Session, tenant: string, id: string, fence: readonl
   return state !== 'active' && run === fence[0] && claimId === fence[1] && outcome === wanted;
 }
 
-function forget({ sql }: Session, tenant: string, id: string): void {
+function forget(session: Session, tenant: string, id: string): void {
+  const { sql } = session;
   const removed = sql['forget-job'].get<[string | null]>(tenant, id);
   if (removed === undefined) return;
   sql['progress-forget'].run(tenant, id);
+  if (hasJournals(session)) forgetJournal(session, tenant, id);
   if (removed[0] !== null) sql['unique-forget'].run(tenant, removed[0], id);
 }
 
@@ -98,7 +103,9 @@ const hasEnded = (state: string): boolean => isFinished(state as JobState);
 function countInQueue(session: Session, tenant: string, queue: string, after: string, [before]: Before): void {
   if (hasEnded(after) && !hasEnded(before)) session.noteEnd(tenant, queue, after);
   const shift = Number(after === 'active') - Number(before === 'active');
-  if (shift === 0 || !session.hasLimitedQueues()) return;
+  if (shift === 0) return;
+  countTenantRuns(session, tenant, shift);
+  if (!session.hasLimitedQueues()) return;
   const counted = session.sql['queue-shift'].run(tenant, queue, shift);
   // Somebody else may start now.
   if (counted.changes !== 0 && shift < 0) session.wake(queue);

@@ -70,7 +70,8 @@ export class CallLoop {
     session.begin(calls.some(({ verb }) => writes(verb)) ? 'immediate' : 'deferred');
     try {
       const answers = calls.length === 1 ? [this.#perform(calls[0]!)] : calls.map((call) => this.#performApart(call));
-      return { answers, woken: session.commit() };
+      const woken = session.commit();
+      return { answers, woken, ...session.grown };
     } catch (error) {
       session.rollback();
       throw error;

@@ -6,16 +6,18 @@ import type { ClaimByIdReply, Input } from './protocol.ts';
 import { countQueueStarts, gateOf } from './queue-gate.ts';
 import { AT, headOf, type Row } from './rows.ts';
 import type { Session } from './session.ts';
+import { countTenantRuns, tenantRoom } from './tenants.ts';
 
 export function claim(session: Session, requests: Input<'claim'>): Row[][] {
   return requests.map((request) => claimNext(session, request));
 }
 
 function claimNext(session: Session, request: ClaimRequest): Row[] {
-  const { tenant, claimId, limit, now } = request;
+  const { tenant, claimId, now } = request;
   const held = jobRows(session.sql['claim-held'], tenant, claimId);
   if (held.length > 0) return held;
   const claimed: Row[] = [];
+  const limit = Math.min(request.limit, tenantRoom(session, tenant));
   for (const queue of request.queues) {
     if (claimed.length >= limit) break;
     const gate = gateOf(session, tenant, queue, now);
@@ -28,6 +30,7 @@ function claimNext(session: Session, request: ClaimRequest): Row[] {
     countQueueStarts(session, gate, claimed.length - before, now);
   }
   countLimitStarts(session, claimed, now);
+  countTenantRuns(session, tenant, claimed.length);
   return claimed;
 }
 
@@ -44,10 +47,11 @@ export function claimById(session: Session, request: Input<'claimById'>): ClaimB
     if (row[AT.rank] === null) return 'parked';
     const gate = gateOf(session, tenant, row[AT.queue], now);
     if (gate.isPaused) return 'paused';
-    if (gate.room <= 0) return 'parked';
+    if (gate.room <= 0 || tenantRoom(session, tenant) <= 0) return 'parked';
     if (!begin(session, row, request)) return 'not_due';
     countQueueStarts(session, gate, 1, now);
     countLimitStarts(session, [row], now);
+    countTenantRuns(session, tenant, 1);
     return row;
   });
 }

@@ -1,4 +1,5 @@
 import { readEach, type UnreadableRow } from '@waybill/core';
+import { type WorkflowCells, workflowOf } from '../workflow-rows.ts';
 import { type CronCells, cronOf } from './crons.ts';
 import { isOfTheFile } from './failures.ts';
 import { admit } from './limits.ts';
@@ -29,13 +30,22 @@ export function due(session: Session, { now, limit }: Input<'due'>): Output<'due
     one: ([tenant, name]) => sql['cron-get'].get<CronCells>(tenant, name)!,
   });
   const crons = readEach(cells.read, cronOf, ([tenant, name]) => ({ kind: 'cron', tenant, id: name }));
-  const moments = sql['due-after'].get<(number | null)[]>(countOf(jobs), countOf(cells))!;
+  const flows = readRows(session, {
+    kind: 'workflow',
+    all: () => sql['workflows-due'].all<WorkflowCells>(now, limit),
+    keys: () => sql['workflows-due-keys'].all<Key>(now, limit),
+    one: ([tenant, id]) => sql['workflow-get'].get<WorkflowCells>(tenant, id)!,
+  });
+  const workflows = readEach(flows.read, workflowOf, ([tenant, id]) => ({ kind: 'workflow', tenant, id }));
+  const given = [jobs, cells, flows].map(countOf) as [number, number, number];
+  const moments = sql['due-after'].get<(number | null)[]>(...given)!;
   const later = moments.filter((moment) => moment !== null);
   return {
     rows: jobs.read,
     crons: crons.read,
+    workflows: workflows.read,
     admitted: admitted.read.flat(),
-    unreadable: [admitted, jobs, cells, crons].flatMap(({ unreadable }) => unreadable),
+    unreadable: [admitted, jobs, cells, crons, flows, workflows].flatMap(({ unreadable }) => unreadable),
     nextAt: later.length === 0 ? null : Math.min(...later),
   };
 }

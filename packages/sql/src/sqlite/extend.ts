@@ -1,4 +1,4 @@
-import { type ExtendAnswer, type ExtendRequest, heartbeatEvent, speaksFor, transition } from '@waybill/core';
+import { type ExtendAnswer, type ExtendRequest, fenceAdmits, heartbeatEvent, transition } from '@waybill/core';
 import { encodeEvent } from '../event-codec.ts';
 import type { Input } from './protocol.ts';
 import { headOf } from './rows.ts';
@@ -12,7 +12,7 @@ function extendOne(session: Session, { tenant, id, by, leaseMs, now, isTold }: E
   const { sql } = session;
   const row = sql['job-by-id'].get(tenant, id);
   const job = row && headOf(row);
-  const after = job && speaksFor(job, by) ? transition(job, { do: 'extend', leaseMs }, now) : null;
+  const after = job && fenceAdmits(job, by) ? transition(job, { do: 'extend', leaseMs }, now) : null;
   if (after === null || after.job.leaseUntil === null) return { status: 'lost' };
   const { leaseUntil, nextAt } = after.job;
   sql['extend-job'].run(leaseUntil, nextAt, tenant, id);

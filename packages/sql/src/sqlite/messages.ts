@@ -1,17 +1,28 @@
 import {
+  type AppendRequest,
   type ApplyAnswer,
   type Change,
   type InsertAnswer,
   type InsertGroup,
   isFinished,
   type Job,
+  type JournalBatch,
   rankFor,
   readEach,
   takenAnswer,
   type UniqueClaim,
 } from '@waybill/core';
 import { encodeEvent } from '../event-codec.ts';
-import type { ApplyReply, ChangeMessage, EndMessage, GroupMessage, InsertReply, UniqueMessage } from './protocol.ts';
+import type {
+  AppendMessage,
+  ApplyReply,
+  BatchCells,
+  ChangeMessage,
+  EndMessage,
+  GroupMessage,
+  InsertReply,
+  UniqueMessage,
+} from './protocol.ts';
 import { endCells, fromRow, mutableCells, type Row, toRow } from './rows.ts';
 
 /** Rows and events are encoded on this side: the thread that has the disk to wait for shall do the least. */
@@ -85,3 +96,20 @@ export function applyAnswer(reply: ApplyReply): ApplyAnswer {
 
 /** One that cannot be read has its slot, and keeps no other from being told of. */
 export const readAdmitted = (rows: readonly Row[]): Job[] => readEach(rows, fromRow, () => ({})).read;
+
+export function appendMessage({ tenant, id, by, batch, weight, atMost, now }: AppendRequest): AppendMessage {
+  const { first, last, firstAt, lastAt, types, body } = batch;
+  return {
+    ...{ tenant, id, by, types: JSON.stringify(types), body: alone(body) },
+    cells: [first, last, firstAt, lastAt, now, weight, atMost ?? null],
+  };
+}
+
+/** A view of a larger buffer would travel with all of it. */
+const alone = (body: Uint8Array): Uint8Array =>
+  body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
+
+export function batchOf(cells: BatchCells): JournalBatch {
+  const [run, after, first, last, firstAt, lastAt, storedAt, types, body] = cells;
+  return { run, after, first, last, firstAt, lastAt, storedAt, types: JSON.parse(types) as string[], body };
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { aJob, TestClock } from '@waybill/core/testing';
 import { describe, expect, it } from 'vitest';
-import { migrations } from './migrate.ts';
+import { migrate, migrations } from './migrate.ts';
 import { openDatabase } from './open.ts';
 import { sqliteStore } from './store.ts';
 import { add, inChild, openStore, tempFile, tempFolder } from './testing/temp-store.ts';
@@ -73,6 +73,26 @@ describe('migrations', () => {
     expect(await again.workers.list('')).toHaveLength(1);
     expect(await again.events.read({ filter: { tenant: '*' }, limit: 10 })).toEqual(events);
     expect(schemaOf(path)).toEqual(schema);
+  });
+
+  it('of another process may come between any two reads of this one', () => {
+    // The version, the mark of the file and its tables; the reads after these hold the lock.
+    for (let behind = 1; behind <= 3; behind += 1) {
+      const path = tempFile();
+      const db = new DatabaseSync(path);
+      db.exec('pragma journal_mode = wal');
+      const prepare = db.prepare.bind(db);
+      let seen = 0;
+      db.prepare = (sql) => {
+        seen += 1;
+        if (seen === behind) openDatabase({ ...settings, path }).close();
+        return prepare(sql);
+      };
+      migrate(db, path);
+      expect(pragma(db, 'user_version')).toBe(migrations().length);
+      expect(seen).toBeGreaterThan(behind);
+      db.close();
+    }
   });
 
   it('bring a file from before the events of queues and workers up to date', async () => {

@@ -25,16 +25,23 @@ export function migrations(): Migration[] {
 export function migrate(db: DatabaseSync, path: string): void {
   const all = migrations();
   const newest = all.at(-1)?.number ?? 0;
-  if (schemaVersion(db, newest, path) === newest) return;
-  db.exec('begin exclusive');
-  try {
+  if (within(db, 'begin', () => schemaVersion(db, newest, path)) === newest) return;
+  within(db, 'begin exclusive', () => {
     const current = schemaVersion(db, newest, path);
     for (const { number, sql } of all) {
       if (number > current) db.exec(sql);
     }
     db.exec(`pragma application_id = ${APPLICATION_ID}`);
     db.exec(`pragma user_version = ${newest}`);
+  });
+}
+
+function within<T>(db: DatabaseSync, begin: string, work: () => T): T {
+  db.exec(begin);
+  try {
+    const answer = work();
     db.exec('commit');
+    return answer;
   } catch (error) {
     // A full disk has rolled back already.
     if (isInTransaction(db)) db.exec('rollback');
@@ -42,7 +49,10 @@ export function migrate(db: DatabaseSync, path: string): void {
   }
 }
 
-/** The number of the last migration that ran; 0 for an empty file. Refuses what is not ours or too new. */
+/**
+ * The number of the last migration that ran; 0 for an empty file. Refuses what is not ours or too new. It reads the file
+ * several times, so it needs a transaction: another process may migrate the file between two of the reads.
+ */
 function schemaVersion(db: DatabaseSync, newest: number, path: string): number {
   const version = numberOf(db, 'pragma user_version');
   if (numberOf(db, 'pragma application_id') !== APPLICATION_ID) {

@@ -3,6 +3,7 @@ import {
   type Clock,
   type CronStore,
   type EventLog,
+  type JournalStore,
   type LimitStore,
   type LockTable,
   type NewJob,
@@ -15,7 +16,7 @@ import {
   type WorkflowStore,
 } from '@waybill/core';
 import { newestAt } from '../event-codec.ts';
-import { groupMessage, insertAnswer, readAdmitted } from './messages.ts';
+import { appendMessage, batchOf, groupMessage, insertAnswer, readAdmitted } from './messages.ts';
 import type { InsertReply } from './protocol.ts';
 import { asFarAsReadable } from './rows.ts';
 import type { ThreadLink } from './thread-link.ts';
@@ -33,12 +34,25 @@ export const reportStore = (link: ThreadLink): ReportStore => ({
   get: (keys) => link.call('getProgress', keys),
 });
 
+export const journalStore = (link: ThreadLink): JournalStore => ({
+  append: (requests) => link.call('appendJournal', requests.map(appendMessage)),
+  read: async (query) => {
+    const { rows, more } = await link.call('readJournal', query);
+    return { batches: rows.map(batchOf), more };
+  },
+  onGrown: (listener) => link.onGrown(listener),
+});
+
 export const queueStore = (link: ThreadLink): QueueStore => ({
   list: (tenant) => link.call('listQueues', tenant),
   stats: (tenant, name, { atMost }) => link.call('queueStats', { tenant, name, atMost }),
   setPaused: (tenant, name, paused, told) => link.call('setPaused', { tenant, name, paused, told: told ?? null }),
   setLimit: (tenant, name, limit, told) => link.call('setQueueLimit', { tenant, name, limit, told: told ?? null }),
   setKeep: (tenant, name, keep, told) => link.call('setKeep', { tenant, name, keep, told: told ?? null }),
+  setTenantLimit: async (tenant, concurrency) => {
+    await link.call('setTenantLimit', { tenant, concurrency });
+  },
+  tenants: (query) => link.call('listTenants', query),
 });
 
 export const limitStore = (link: ThreadLink): LimitStore => ({

@@ -2,11 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { bindsByPosition } from './older-node.ts';
 import type { Cell, Row } from './rows.ts';
 
+/** What a statement can be given and can give. */
+export type Value = Cell | Uint8Array;
+
 /** A prepared statement whose rows are arrays: cheaper to make and to send to another thread than objects. */
 export interface Query {
-  run(...parameters: Cell[]): { changes: number | bigint };
-  get<T extends Cell[] = Row>(...parameters: Cell[]): T | undefined;
-  all<T extends Cell[] = Row>(...parameters: Cell[]): T[];
+  run(...parameters: Value[]): { changes: number | bigint };
+  get<T extends Value[] = Row>(...parameters: Value[]): T | undefined;
+  all<T extends Value[] = Row>(...parameters: Value[]): T[];
   /** With exact numbers, however large. */
   allExact(...parameters: Cell[]): (Cell | bigint)[][];
 }
@@ -16,7 +19,7 @@ export function prepare(db: DatabaseSync, text: string): Query {
   const statement = db.prepare(text);
   statement.setReturnArrays(true);
   const query = statement as unknown as Query;
-  query.allExact = (...values) => exactly(statement, () => query.all(...values));
+  query.allExact = (...values) => exactly(statement, () => query.all<Cell[]>(...values));
   return query;
 }
 
@@ -43,16 +46,17 @@ function prepareForOlderNode(db: DatabaseSync, text: string): Query {
   const statement = db.prepare(text.replaceAll(/\?(\d+)/g, '$p$1')) as unknown as ObjectStatement;
   const used = [...new Set([...text.matchAll(/\?(\d+)/g)].map(([, number]) => Number(number)))];
   // Parameters without a number are bound in their order by every version.
-  const bound = (values: readonly Cell[]): unknown[] =>
+  const bound = (values: readonly Value[]): unknown[] =>
     used.length === 0 ? [...values] : [Object.fromEntries(used.map((number) => [`p${number}`, values[number - 1]!]))];
-  const toArray = <T extends Cell[]>(row: object): T => Object.values(row) as T;
+  const toArray = <T extends Value[]>(row: object): T => Object.values(row) as T;
   return {
     run: (...values) => statement.run(...bound(values)),
-    get: <T extends Cell[]>(...values: Cell[]) => {
+    get: <T extends Value[]>(...values: Value[]) => {
       const row = statement.get(...bound(values));
       return row && toArray<T>(row);
     },
-    all: <T extends Cell[]>(...values: Cell[]) => statement.all(...bound(values)).map((row) => toArray<T>(row)),
-    allExact: (...values) => exactly(statement, () => statement.all(...bound(values)).map((row) => toArray(row))),
+    all: <T extends Value[]>(...values: Value[]) => statement.all(...bound(values)).map((row) => toArray<T>(row)),
+    allExact: (...values) =>
+      exactly(statement, () => statement.all(...bound(values)).map((row) => toArray<Cell[]>(row))),
   };
 }

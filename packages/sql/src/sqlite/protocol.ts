@@ -1,4 +1,5 @@
 import type {
+  AppendAnswer,
   ClaimByIdRequest,
   ClaimRequest,
   CronRecord,
@@ -16,6 +17,7 @@ import type {
   JobFilter,
   JobKey,
   JobQuery,
+  JournalQuery,
   LimitInfo,
   LimitRule,
   LockTable,
@@ -38,7 +40,9 @@ import type {
   RowPut,
   RowPutAnswer,
   RowQuery,
+  RunFence,
   TakeAnswer,
+  TenantQuery,
   Told,
   UniqueClaim,
   WorkerBeat,
@@ -127,6 +131,36 @@ export interface FireMessage {
   now: number;
 }
 
+/** One batch on its way in. */
+export interface AppendMessage extends JobKey {
+  by: RunFence;
+  /** In the order of journal-append. */
+  cells: [
+    first: number,
+    last: number,
+    firstAt: number,
+    lastAt: number,
+    storedAt: number,
+    weight: number,
+    atMost: number | null,
+  ];
+  types: string;
+  body: Uint8Array;
+}
+
+/** A batch as it is stored. */
+export type BatchCells = [
+  run: number,
+  after: number,
+  first: number,
+  last: number,
+  firstAt: number,
+  lastAt: number,
+  storedAt: number,
+  types: string,
+  body: Uint8Array,
+];
+
 /** Every call that the thread answers, with what goes in and what comes out. */
 export interface Calls {
   insert(input: { groups: GroupMessage[]; at: number; now: number }): InsertReply[];
@@ -145,10 +179,14 @@ export interface Calls {
   tell(input: readonly Told[]): null;
   addReports(input: readonly ReportRequest[]): ReportAnswer[];
   getProgress(input: readonly JobKey[]): (Progress | null)[];
+  appendJournal(input: readonly AppendMessage[]): AppendAnswer[];
+  readJournal(input: JournalQuery): { rows: BatchCells[]; more: boolean };
   listQueues(input: string): QueueInfo[];
   queueStats(input: Named & { atMost: number }): QueueStats | null;
   setPaused(input: Named & Telling & { paused: boolean }): QueueInfo;
   setKeep(input: Named & Telling & { keep: QueueKeep }): QueueInfo;
+  setTenantLimit(input: { tenant: string; concurrency: number | null }): null;
+  listTenants(input: TenantQuery): string[];
   setQueueLimit(input: Named & Telling & { limit: LimitRule | null }): QueueInfo;
   setLimit(input: { tenant: string; key: string; rule: LimitRule; now: number }): Row[];
   getLimit(input: { tenant: string; key: string }): LimitInfo | null;
@@ -189,7 +227,13 @@ export interface Call {
   input: unknown;
 }
 
-export type ToThread = { open: ThreadOptions } | Call | { watch: boolean } | { close: true } | { end: true };
+export type ToThread = { open: ThreadOptions } | Call | { watch: Watched } | { close: true } | { end: true };
+
+/** Which writes of other processes matter here. */
+export interface Watched {
+  jobs: boolean;
+  journals: boolean;
+}
 
 export interface Answer {
   id: number;
@@ -198,10 +242,15 @@ export interface Answer {
 }
 
 export type FromThread =
-  /** One transaction is over; `woken` are the queues that it may have put jobs into. */
-  | { answers: Answer[]; woken: string[] }
+  /**
+   * One transaction is over; `woken` are the queues that it may have put jobs into, `grown` the jobs whose journals have
+   * grown, absent where none has.
+   */
+  | { answers: Answer[]; woken: string[]; grown?: string[] }
   /** Another process wrote to the file. */
   | { changed: true }
+  /** Journals have grown, by another process perhaps: those of these jobs, or of any. */
+  | { grown: string[] | null }
   /** The database could not be opened. */
   | { failure: Failure }
   /** Everything was answered, and the thread is free for another store. */

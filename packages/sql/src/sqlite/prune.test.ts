@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '@waybill/core';
 import { aJob, settleChange, TestClock } from '@waybill/core/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { openStore, tempFile } from './testing/temp-store.ts';
 
 const DAY_MS = 86_400_000;
@@ -79,4 +79,43 @@ test('B15: rows from before their use was noted count as used when pruning first
   await clock.advance(2 * DAY_MS);
   await pruneUnused(store);
   expect(await left()).toEqual([null, []]);
+});
+
+describe('segments of the log whose time has not come', () => {
+  const segment = (at: number) => `insert into event_segments (at, first, count, body) values (${at}, 0, 1, '[{}]')`;
+  const countOf = (path: string, table: string): unknown => {
+    const db = new DatabaseSync(path);
+    const row = db.prepare(`select count(*) as rows from ${table}`).get()!;
+    db.close();
+    return row['rows'];
+  };
+
+  async function aLog(...ages: number[]) {
+    const [path, clock] = [tempFile(), new TestClock()];
+    const store = await openStore({ path, clock });
+    execute(path, ages.map((age) => segment(clock.now() - age)).join(';'));
+    const old = { finishedBefore: 0, deadBefore: 0, eventsBefore: clock.now() - 7 * DAY_MS };
+    return { path, clock, store, old };
+  }
+
+  // fault: the clock of a server was ahead for as long as it takes to write more segments than one call removes
+  it('are as old as the first one behind them that has a time', async () => {
+    const { path, store, old } = await aLog(-DAY_MS, -DAY_MS, -DAY_MS, 8 * DAY_MS, -DAY_MS, 0);
+    expect(await store.prune({ ...old, limit: 2 })).toEqual({ jobs: 0, events: 2, more: true });
+    expect(await store.prune({ ...old, limit: 2 })).toEqual({ jobs: 0, events: 2, more: false });
+    expect(countOf(path, 'event_segments')).toBe(2);
+  });
+
+  // fault: the table of events refuses to be pruned
+  it('do not let counters go before the events that they have counted', async () => {
+    const { path, store, old, clock } = await aLog(-DAY_MS, 40 * DAY_MS);
+    const [at, unusedBefore] = [clock.now() - 40 * DAY_MS, clock.now() - 30 * DAY_MS];
+    execute(path, `insert into subjects (tenant, kind, subject, count, told_at) values ('', 'key', 's', 1, ${at})`);
+    execute(path, "create trigger broken before delete on event_segments begin select raise(abort, 'It broke.'); end");
+    await store.prune({ ...old, unusedBefore, limit: 100 });
+    expect(countOf(path, 'subjects')).toBe(1);
+    execute(path, 'drop trigger broken');
+    await store.prune({ ...old, unusedBefore, limit: 100 });
+    expect(countOf(path, 'subjects')).toBe(0);
+  });
 });

@@ -1,6 +1,7 @@
 import { type PruneAnswer, PruneSlice, USE_NOTED_EVERY_MS } from '@waybill/core';
 import { EDGE_KINDS } from '../edge-kinds.ts';
 import { isOfTheFile } from './failures.ts';
+import { hasJournals, pruneJournals, pruneJournalsOfJobs } from './journal.ts';
 import type { Input } from './protocol.ts';
 import { expiredBefore, pruneRecords } from './records.ts';
 import type { Session } from './session.ts';
@@ -10,15 +11,25 @@ export function prune(session: Session, request: Input<'prune'>): PruneAnswer {
   const slice = new PruneSlice(limit, (error) => !session.isOpen || isOfTheFile(error));
   const take = (part: string, remove: (limit: number) => number): number =>
     slice.take(part, (left) => session.attempt(() => remove(left)));
-  const finished = take('jobs', (left) => pruneJobs(session, 0, finishedBefore, left));
-  const dead = take('dead letters', (left) => pruneJobs(session, 1, deadBefore, left));
+  const journals = hasJournals(session);
+  const finished = take('jobs', (left) => pruneJobs(session, 0, finishedBefore, left, journals));
+  const dead = take('dead letters', (left) => pruneJobs(session, 1, deadBefore, left, journals));
   take('workflows', (left) => pruneWorkflows(session, finishedBefore, left));
   take('records', (left) => pruneRecords(session, left, now));
-  const events = take('events', (left) => pruneEvents(session, eventsBefore, left));
+  const events = take('events', (left) => pruneEvents(session, eventsBefore, left, now));
   for (const [part, remove] of Object.entries(unusedParts(session, request))) take(part, remove);
-  const left = session.sql['prune-left'].get<[number]>(finishedBefore, deadBefore, eventsBefore, expiredBefore(now))!;
+  let isJournalLeft = false;
+  const batches = take('journals', (left) => {
+    if (!journals || request.journalBefore === undefined) return 0;
+    const { removed, more } = pruneJournals(session, request.journalBefore, left);
+    isJournalLeft = more;
+    return removed;
+  });
+  const bounds = [finishedBefore, deadBefore, eventsBefore, expiredBefore(now), now] as const;
+  const left = session.sql['prune-left'].get<[number]>(...bounds)!;
   const isCutShort = request.unusedBefore !== undefined && slice.isFull;
-  return { jobs: finished + dead, events, more: left[0] === 1 || isCutShort, ...slice.failed };
+  const more = left[0] === 1 || isCutShort || isJournalLeft;
+  return { jobs: finished + dead, events, ...(batches > 0 && { journal: batches }), more, ...slice.failed };
 }
 
 type Remove = (limit: number) => number;
@@ -42,13 +53,15 @@ function unusedParts(session: Session, { unusedBefore, eventsBefore, now }: Inpu
     },
     counters: (limit) => {
       sql['note-unused-subjects'].run(now, limit);
-      return Number(sql['prune-subjects'].run(toldBefore - USE_NOTED_EVERY_MS, toldBefore, limit).changes);
+      return Number(sql['prune-subjects'].run(toldBefore - USE_NOTED_EVERY_MS, toldBefore, limit, now).changes);
     },
   };
 }
 
-function pruneJobs({ sql }: Session, dead: 0 | 1, before: number, limit: number): number {
-  const removed = sql['prune-jobs'].all<[string, string, string | null, string | null]>(dead, before, limit);
+function pruneJobs(session: Session, dead: 0 | 1, before: number, limit: number, hasJournals: boolean): number {
+  const { sql } = session;
+  const most = hasJournals ? pruneJournalsOfJobs(session, dead, before, limit) : limit;
+  const removed = sql['prune-jobs'].all<[string, string, string | null, string | null]>(dead, before, most);
   for (const [tenant, id, workflowId, uniqueKey] of removed) {
     sql['progress-forget'].run(tenant, id);
     if (workflowId !== null) forgetEdges(sql, tenant, id);
@@ -72,10 +85,10 @@ function pruneWorkflows({ sql }: Session, before: number, limit: number): number
 }
 
 /** Removes whole segments, and from the last one only what the limit allows. */
-function pruneEvents({ sql }: Session, before: number, limit: number): number {
+function pruneEvents({ sql }: Session, before: number, limit: number, now: number): number {
   let removed = 0;
   let lastWhole: number | null = null;
-  for (const [segment, first, count] of sql['segments-old'].all<[number, number, number]>(before, limit)) {
+  for (const [segment, first, count] of sql['segments-old'].all<[number, number, number]>(before, limit, now)) {
     const left = count - first;
     if (removed + left > limit) {
       sql['segment-shorten'].run(segment, limit - removed);

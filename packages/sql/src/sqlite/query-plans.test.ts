@@ -21,6 +21,9 @@ const planOf = (name: QueryName): string[] =>
 
 const ONE_ROW = 'SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (tenant=? AND id=?)';
 
+const NEWEST_BATCH = 'SEARCH journal USING COVERING INDEX journal_chain (tenant=? AND job=?)';
+const ONE_BATCH = 'SEARCH journal USING COVERING INDEX journal_chain (tenant=? AND job=? AND run=? AND after<?)';
+
 /** Every statement that runs for each job or each sweep, and the only way in which it may find its rows. */
 const HOT: [QueryName, string[]][] = [
   ['claim-held', ['SEARCH jobs USING INDEX jobs_active (tenant=? AND claim_id=?)', 'USE TEMP B-TREE FOR ORDER BY']],
@@ -47,6 +50,8 @@ const HOT: [QueryName, string[]][] = [
   ['workflow-list-in-state', ['SEARCH workflows USING INDEX workflows_state (tenant=? AND state=?)']],
   ['record-get', ['SEARCH records USING INDEX sqlite_autoindex_records_1 (tenant=? AND kind=? AND id=?)']],
   ['record-list', ['SEARCH records USING INDEX sqlite_autoindex_records_1 (tenant=? AND kind=? AND id>? AND id<?)']],
+  ['journal-batch', ['SEARCH journal USING INTEGER PRIMARY KEY (rowid=?)']],
+  ['journal-grown', ['SEARCH journal USING INTEGER PRIMARY KEY (rowid>?)']],
   ['unique-owner', ['SEARCH unique_keys USING PRIMARY KEY (tenant=? AND key=?)']],
 ];
 
@@ -64,6 +69,17 @@ const UNDER_AN_EXISTS: [QueryName, string][] = [
   ['prune-limits', 'SEARCH jobs USING INDEX jobs_limited (tenant=? AND limit_key=?)'],
   ['prune-queues', 'SEARCH jobs USING COVERING INDEX jobs_ready (tenant=? AND queue=? AND rank>?)'],
   ['prune-subjects', 'SEARCH subjects USING COVERING INDEX subjects_told (told_at<?)'],
+  ['journal-append', ONE_ROW],
+  ['journal-append', NEWEST_BATCH],
+  ['journal-head', NEWEST_BATCH],
+  ['journal-find', 'SEARCH journal USING INDEX journal_chain (tenant=? AND job=? AND (run,after)>(?,?))'],
+  ['journal-find', ONE_BATCH],
+  ['journal-find-in-run', 'SEARCH journal USING INDEX journal_chain (tenant=? AND job=? AND run=? AND after>?)'],
+  ['journal-find-in-run', ONE_BATCH],
+  ['journal-forget', NEWEST_BATCH],
+  ['journal-oldest', 'SEARCH journal USING INDEX journal_stored (stored_at>? AND stored_at<?)'],
+  ['journal-oldest', 'SEARCH newest USING COVERING INDEX journal_chain (tenant=? AND job=?)'],
+  ['prune-jobs-next', 'SEARCH jobs USING INDEX jobs_finished (dead=? AND finished_at<?)'],
   ['due-after', 'SEARCH jobs USING COVERING INDEX jobs_due (next_at>?)'],
   ['due-after', 'SEARCH crons USING COVERING INDEX crons_due (next_at>?)'],
   ['due-after', 'SEARCH limits USING COVERING INDEX limits_due (next_at>?)'],
@@ -90,9 +106,18 @@ describe('query plans', () => {
     ]);
   });
 
+  it.each(['journal-find', 'journal-find-in-run', 'journal-append', 'journal-oldest'] as const)(
+    '%s sorts nothing',
+    (name) => {
+      expect(planOf(name).filter((line) => line.includes('TEMP B-TREE'))).toEqual([]);
+    },
+  );
+
   it('no other statement scans a table either', () => {
     for (const name of QUERY_NAMES.filter((name) => name !== 'data-version')) {
-      const scans = planOf(name).filter((line) => /^SCAN (?!json_each|CONSTANT|head|\(subquery)/.test(line));
+      const scans = planOf(name).filter((line) =>
+        /^SCAN (?!json_each|own VIRTUAL|asked VIRTUAL|CONSTANT|head|\(subquery)/.test(line),
+      );
       expect(scans, name).toEqual(SCANS[name] ?? []);
     }
   });
@@ -109,20 +134,24 @@ describe('query plans', () => {
 });
 
 /**
- * The segments are read from their first on, as far as a limit allows; `sqlite_sequence` has a single row, and of the
- * queues with a limit only the first is asked for.
+ * The segments are read from their first on, as far as a limit allows; `sqlite_sequence` has two rows, and of the
+ * queues and tenants with a limit only the first is asked for.
  */
 const SCANS: Partial<Record<QueryName, string[]>> = {
+  // Of the batches only the first is asked for.
+  'journal-any': ['SCAN journal USING COVERING INDEX journal_stored', 'SCAN sqlite_sequence'],
   // Workers and queues are few, and an index of their use would have to be written with every beat and every end.
   'note-unused-queues': ['SCAN queues'],
   'prune-left': ['SCAN event_segments'],
   'prune-queues': ['SCAN queues'],
   'prune-subjects': ['SCAN event_segments'],
   'prune-workers': ['SCAN workers'],
-  'queues-any-limited': ['SCAN queues USING INDEX queues_limited'],
+  'queues-any-limited': ['SCAN queues USING INDEX queues_limited', 'SCAN tenant_limits'],
   'queues-forgetful': ['SCAN queues USING COVERING INDEX queues_forgetful'],
   'segments-old': ['SCAN event_segments'],
   'segments-span': ['SCAN sqlite_sequence'],
+  // For people, and queues are few.
+  'tenant-list': ['SCAN queues'],
 };
 
 it.each(['list', 'count'] as const)('D11: %s finds the begin of an id as a range of the primary key', (name) => {

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Job, Store } from '@waybill/core';
 import { settleChange } from '@waybill/core/testing';
 import { describe, expect, it } from 'vitest';
-import { add, claimRequest, lock, openStore, tempFile } from './testing/temp-store.ts';
+import { add, claimRequest, inChild, lock, openStore, tempFile } from './testing/temp-store.ts';
 
 const claim = async (store: Store, claimId: string, limit = 10): Promise<Job[]> =>
   (await store.claim([claimRequest(claimId, limit)]))[0]!;
@@ -59,5 +59,32 @@ describe('the limit of a queue in a shared file', () => {
     expect(await good).toMatchObject([{ status: 'applied' }]);
     expect(await store.queues.stats('', 'default', { atMost: 100 })).toMatchObject({ active: 2, completed: 1 });
     expect(activeIn(path)).toBe(2);
+  });
+});
+
+describe('the limit of a tenant in a shared file', () => {
+  // fault: four processes claim at once
+  it('guarantee 7: holds for every process, and its count stays true', { timeout: 60_000 }, async () => {
+    const path = tempFile();
+    const store = await openStore({ path });
+    const queues = ['a', 'b'];
+    await add(store, ...Array.from({ length: 40 }, (_, index) => ({ queue: queues[index % 2]! })));
+    const early = (await store.claim([{ ...claimRequest('early', 1), queues }]))[0]!;
+    await store.queues.setTenantLimit('', 5);
+    const take = (name: string) => `
+      const store = await sqliteStore({ path });
+      let taken = 0;
+      for (let turn = 0; turn < 20; turn++) {
+        const lease = { claimId: '${name}-' + turn, workerId: 'w', leaseMs: 600_000, now: Date.now() };
+        const [jobs] = await store.claim([{ tenant: '', queues: [turn % 2 ? 'a' : 'b'], limit: 1, ...lease }]);
+        taken += jobs.length;
+      }
+      await store.close();
+      console.log(taken);`;
+    const taken = await Promise.all(['p', 'q', 'r', 's'].map((name) => inChild(path, take(name))));
+    expect(taken.reduce((sum, count) => sum + Number(count), 0)).toBe(4);
+    await complete(store, ...early);
+    expect((await store.claim([{ ...claimRequest('late'), queues }]))[0]).toHaveLength(1);
+    expect((await store.claim([{ ...claimRequest('none'), queues }]))[0]).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { type JsonObject, type Progress, progressAfter, type ReportAnswer, speaksFor } from '@waybill/core';
+import { fenceAdmits, type JsonObject, type Progress, progressAfter, type ReportAnswer } from '@waybill/core';
 import { encodeEvent } from '../event-codec.ts';
 import type { Input } from './protocol.ts';
 import { headOf } from './rows.ts';
@@ -8,7 +8,7 @@ export function addReports(session: Session, requests: Input<'addReports'>): Rep
   return requests.map(({ tenant, id, by, report, now }) => {
     const row = session.sql['job-by-id'].get(tenant, id);
     const job = row && headOf(row);
-    if (!job || !speaksFor(job, by)) return { status: 'lost' };
+    if (!job || !fenceAdmits(job, by)) return { status: 'lost' };
     const known = read(session, tenant, id);
     const after = progressAfter(job, known, report, now);
     if (after === null) return { status: 'noted', repeated: true, progress: known! };

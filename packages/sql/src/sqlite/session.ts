@@ -28,9 +28,12 @@ export class Session {
   #events: string[] = [];
   #newestAt = 0;
   #ends: End[] = [];
-  #anyLimited: boolean | null = null;
+  #limited: { queues: boolean; tenants: boolean } | null = null;
+  /** Tenants with a limit of which runs have ended. */
+  #freed = new Set<string>();
   #forgetful: ReadonlySet<string> | null = null;
   #woken = new Set<string>();
+  #grown = new Set<string>();
 
   constructor(db: DatabaseSync) {
     this.db = db;
@@ -44,6 +47,8 @@ export class Session {
     this.#ends = [];
     this.queueSettingsChanged();
     this.#woken = new Set();
+    if (this.#grown.size > 0) this.#grown = new Set();
+    this.#freed = new Set();
     this.db.exec(`begin ${mode}`);
   }
 
@@ -54,6 +59,7 @@ export class Session {
       const part = this.#events.slice(from, from + EVENTS_PER_SEGMENT);
       this.sql['segment-append'].run(this.#newestAt, part.length, `[${foldEvents(part).join(',')}]`);
     }
+    for (const tenant of this.#freed) this.#wakeAll(tenant);
     this.db.exec('commit');
     for (const { key, now } of this.#newQueues) this.#knownQueues.set(key, now);
     return [...this.#woken];
@@ -123,6 +129,25 @@ export class Session {
     this.#woken.add(queue);
   }
 
+  /** The journal of this job has grown: a hint, as above. */
+  noteGrown(id: string): void {
+    this.#grown.add(id);
+  }
+
+  /** Jobs whose journals the last transaction has added to. */
+  get grown(): { grown?: string[] } {
+    return this.#grown.size === 0 ? {} : { grown: [...this.#grown] };
+  }
+
+  /** More jobs of the tenant may start, whichever queue they are in. */
+  wakeTenant(tenant: string): void {
+    this.#freed.add(tenant);
+  }
+
+  #wakeAll(tenant: string): void {
+    for (const [queue] of this.sql['tenant-ready'].all<[string]>(tenant)) this.wake(queue);
+  }
+
   /** Sees to it that the queue is listed; costs nothing once this thread has seen it, for an hour. */
   noteQueue(tenant: string, name: string, now: number): void {
     const key = keyOf(tenant, name);
@@ -160,8 +185,20 @@ export class Session {
    * transaction and not kept any longer, since other processes may set one.
    */
   hasLimitedQueues(): boolean {
-    this.#anyLimited ??= this.sql['queues-any-limited'].get<[number]>()![0] === 1;
-    return this.#anyLimited;
+    return this.#limits().queues;
+  }
+
+  /** The same of tenants. */
+  hasLimitedTenants(): boolean {
+    return this.#limits().tenants;
+  }
+
+  #limits(): { queues: boolean; tenants: boolean } {
+    if (this.#limited === null) {
+      const [queues, tenants] = this.sql['queues-any-limited'].get<[number, number]>()!;
+      this.#limited = { queues: queues === 1, tenants: tenants === 1 };
+    }
+    return this.#limited;
   }
 
   /** Whether completed jobs of the queue go at once. */
@@ -171,7 +208,7 @@ export class Session {
   }
 
   queueSettingsChanged(): void {
-    this.#anyLimited = null;
+    this.#limited = null;
     this.#forgetful = null;
   }
 

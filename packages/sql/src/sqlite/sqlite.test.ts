@@ -1,4 +1,5 @@
-import { testStore } from '@waybill/core/testing';
+import { testJournalStore, testStore } from '@waybill/core/testing';
 import { inFile } from './testing/in-file.ts';
 
 testStore('sqlite', inFile);
+testJournalStore('sqlite', inFile);

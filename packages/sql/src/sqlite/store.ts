@@ -23,6 +23,7 @@ import {
   type JobKey,
   type JobPage,
   type JobQuery,
+  type JournalStore,
   type LimitStore,
   type LockStore,
   type Logger,
@@ -49,6 +50,7 @@ import { applyAnswer, applyMessage, groupMessage, insertAnswer } from './message
 import {
   cronStore,
   eventLog,
+  journalStore,
   limitStore,
   lockTable,
   queueStore,
@@ -88,6 +90,9 @@ const DEFAULTS = {
   busyTimeoutMs: 10_000,
 } satisfies Omit<Required<SqliteOptions>, 'path'>;
 
+/** While a row is written everything else waits for the file; larger ones belong into a blob store. */
+const MOST_JOURNAL_BYTES = 4 * 1_024 * 1_024;
+
 /** A store in one SQLite file. Several processes on one machine may share it. */
 export async function sqliteStore(options: SqliteOptions): Promise<Store> {
   checkNodeVersion();
@@ -106,6 +111,7 @@ class SqliteStore implements Store {
   readonly clock: Clock;
   readonly events: EventLog;
   readonly reports: ReportStore;
+  readonly journal: JournalStore;
   readonly queues: QueueStore;
   readonly limits: LimitStore;
   readonly workflows: WorkflowStore;
@@ -128,9 +134,11 @@ class SqliteStore implements Store {
       eventLagMs: 0,
       pruneLagMs: 0,
       wakesAcrossProcesses: isShared,
+      maxJournalBytes: MOST_JOURNAL_BYTES,
     };
     this.events = eventLog(link);
     this.reports = reportStore(link);
+    this.journal = journalStore(link);
     this.queues = queueStore(link);
     this.limits = limitStore(link);
     this.workflows = workflowStore(link);

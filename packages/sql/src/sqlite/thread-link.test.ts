@@ -50,6 +50,13 @@ describe('a thread that dies', () => {
     await woken;
   });
 
+  it('tells who listens to journals to look, at all of them', async () => {
+    const store = await openStore();
+    const told = new Promise<readonly string[] | undefined>((resolve) => store.journal!.onGrown(resolve));
+    await threads[0]!.terminate();
+    expect(await told).toBeUndefined();
+  });
+
   it('takes an in-memory database with it: every call is refused then', async () => {
     const store = await openStore({ path: ':memory:' });
     await add(store, {});

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { type Logger, Places, type WakeListener, WaybillError } from '@waybill/core';
+import { type GrownListener, type Logger, Places, type WakeListener, WaybillError } from '@waybill/core';
 import { errorOf } from './failures.ts';
 import {
   type Answer,
@@ -10,6 +10,7 @@ import {
   type ThreadOptions,
   type ToThread,
   type Verb,
+  type Watched,
 } from './protocol.ts';
 import { giveBack, takeThread } from './thread-pool.ts';
 
@@ -24,6 +25,7 @@ export class ThreadLink {
   readonly #logger: Logger;
   readonly #pending = new Places<Pending>();
   readonly #listeners = new Set<WakeListener>();
+  readonly #grownListeners = new Set<GrownListener>();
   #worker: Worker | null = null;
   /** Why calls are refused from now on. */
   #refusal: string | null = null;
@@ -52,11 +54,18 @@ export class ThreadLink {
 
   onWake(listener: WakeListener): () => void {
     // Wrapped, so that the same function may subscribe twice.
-    const own: WakeListener = (queues) => listener(queues);
-    this.#listeners.add(own);
-    if (this.#listeners.size === 1) this.#watch(true);
+    return this.#listen(this.#listeners, (queues) => listener(queues));
+  }
+
+  onGrown(listener: GrownListener): () => void {
+    return this.#listen(this.#grownListeners, (ids) => listener(ids));
+  }
+
+  #listen<T>(listeners: Set<T>, own: T): () => void {
+    listeners.add(own);
+    if (listeners.size === 1) this.#watch();
     return () => {
-      if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#watch(false);
+      if (listeners.delete(own) && listeners.size === 0) this.#watch();
     };
   }
 
@@ -90,12 +99,14 @@ export class ThreadLink {
       if ('failure' in message) this.#couldNotOpen(worker, errorOf(message.failure));
       else if ('closed' in message) this.#release(worker);
       else if ('changed' in message) this.wake();
+      else if (!('answers' in message)) this.#tellGrown(message.grown ?? undefined);
       else {
         hasAnswered = true;
         // The places of calls are given anew, so what a thread says that was replaced is for nobody.
         if (this.#worker !== worker) return;
         this.#settle(worker, message.answers);
         if (message.woken.length > 0) this.wake(message.woken);
+        if (message.grown) this.#tellGrown(message.grown);
       }
     };
     const onError = (error: unknown) => {
@@ -105,7 +116,8 @@ export class ThreadLink {
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     this.#leave = () => worker.off('message', onMessage).off('error', onError).off('exit', onExit);
     worker.postMessage({ open: this.#options } satisfies ToThread);
-    if (this.#listeners.size > 0) worker.postMessage({ watch: true } satisfies ToThread);
+    if (this.#listeners.size + this.#grownListeners.size > 0)
+      worker.postMessage({ watch: this.#watched() } satisfies ToThread);
     return worker;
   }
 
@@ -136,6 +148,7 @@ export class ThreadLink {
     if (!hasAnswered || this.#refusal !== null) return;
     this.#worker ??= this.#start();
     this.wake();
+    this.#tellGrown();
   }
 
   #settle(worker: Worker, answers: readonly Answer[]): void {
@@ -155,15 +168,27 @@ export class ThreadLink {
     this.#onIdle?.();
   }
 
-  #watch(on: boolean): void {
-    this.#worker?.postMessage({ watch: on } satisfies ToThread);
+  #watched(): Watched {
+    return { jobs: this.#listeners.size > 0, journals: this.#grownListeners.size > 0 };
+  }
+
+  #watch(): void {
+    this.#worker?.postMessage({ watch: this.#watched() } satisfies ToThread);
   }
 
   /** Without names: whatever waits. */
   wake(queues?: readonly string[]): void {
-    for (const listener of this.#listeners) {
+    this.#tellAll(this.#listeners, queues);
+  }
+
+  #tellGrown(ids?: readonly string[]): void {
+    this.#tellAll(this.#grownListeners, ids);
+  }
+
+  #tellAll(listeners: ReadonlySet<(names?: readonly string[]) => void>, names: readonly string[] | undefined): void {
+    for (const listener of listeners) {
       try {
-        listener(queues);
+        listener(names);
       } catch (error) {
         this.#logger.error({ error }, 'A listener of the SQLite store failed.');
       }

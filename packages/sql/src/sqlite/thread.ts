@@ -7,7 +7,7 @@ import { failureOf } from './failures.ts';
 import { openDatabase } from './open.ts';
 import type { FromThread, ThreadOptions, ToThread } from './protocol.ts';
 import { Session } from './session.ts';
-import { Watch } from './watch.ts';
+import { NOTHING, Watch } from './watch.ts';
 
 interface Served {
   loop: CallLoop;
@@ -19,9 +19,9 @@ async function serve(options: ThreadOptions, post: (message: FromThread) => void
   const db = await whileBusy(options.busyTimeoutMs, () => openDatabase(options));
   const session = new Session(db);
   const loop = new CallLoop(session, options, post);
-  const watch = new Watch(session, options.wakeEveryMs, () => post({ changed: true }));
+  const watch = new Watch(session, options.wakeEveryMs, post);
   const close = async () => {
-    watch.set(false);
+    watch.set(NOTHING);
     await loop.idle();
     db.close();
   };

@@ -5,6 +5,7 @@ import { due } from './due.ts';
 import { endOfEvents, readEvents, tell } from './events.ts';
 import { extend } from './extend.ts';
 import { insert } from './insert.ts';
+import { appendJournal, readJournal } from './journal.ts';
 import { getLimit, setLimit } from './limits.ts';
 import { releaseLock, takeLock } from './locks.ts';
 import type { Input, Output, Verb } from './protocol.ts';
@@ -15,6 +16,7 @@ import { count, get, list } from './read.ts';
 import { getRecords, listRecords, putRecords, removeRecord } from './records.ts';
 import { addReports, getProgress } from './reports.ts';
 import type { Session } from './session.ts';
+import { listTenants, setTenantLimit } from './tenants.ts';
 import { beat, direct, listWorkers } from './workers.ts';
 import { getWorkflow, hasUnfinished, listWorkflows, meet, moveWorkflow, parents, waiting } from './workflows.ts';
 
@@ -36,11 +38,15 @@ export const VERBS: { readonly [V in Verb]: (session: Session, input: Input<V>) 
   tell,
   addReports,
   getProgress,
+  appendJournal,
+  readJournal,
   listQueues,
   queueStats,
   setPaused,
   setQueueLimit,
   setKeep,
+  setTenantLimit,
+  listTenants,
   setLimit,
   getLimit,
   getWorkflow,
@@ -77,7 +83,9 @@ const READING: ReadonlySet<Verb> = new Set([
   'readEvents',
   'endOfEvents',
   'getProgress',
+  'readJournal',
   'listQueues',
+  'listTenants',
   'queueStats',
   'getLimit',
   'getWorkflow',

@@ -1,4 +1,11 @@
-import { idRange, type JobState, type Json, type ParentResult, type WorkflowRecord } from '@waybill/core';
+import {
+  idRange,
+  type JobState,
+  type Json,
+  type OutcomeKind,
+  type ParentResult,
+  type WorkflowRecord,
+} from '@waybill/core';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { type WorkflowCells, workflowOf } from '../workflow-rows.ts';
 import { insertGroup } from './insert.ts';
@@ -48,13 +55,20 @@ const joinsOf = (found: readonly [string][]): Set<string> => new Set(found.map((
 
 const eachOnce = (rows: readonly Row[]): Row[] => [...new Map(rows.map((row) => [row[AT.id], row])).values()];
 
+type ParentCells = [
+  id: string,
+  node: string | null,
+  state: JobState,
+  outcome: OutcomeKind | null,
+  finishedAt: number | null,
+  result: string | null,
+];
+
 /** A parent that was pruned has nothing left to tell. */
 export function parents({ sql }: Session, { tenant, ids }: Input<'parents'>): ParentResult[][] {
   const read = (child: string): ParentResult[] =>
-    sql.parents.all<[string, string | null, string, string | null]>(tenant, child).map(([id, node, state, result]) => ({
-      id,
-      node,
-      state: state as JobState,
+    sql.parents.all<ParentCells>(tenant, child).map(([id, node, state, outcome, finishedAt, result]) => ({
+      ...{ id, node, state, outcome, finishedAt },
       result: result === null ? null : (JSON.parse(result) as Json),
     }));
   const ofJoins = new Map<string, ParentResult[]>();
@@ -74,8 +88,10 @@ export function hasUnfinished({ sql }: Session, { tenant, id }: Input<'hasUnfini
 
 export function moveWorkflow(session: Session, { request, groups, at }: Input<'moveWorkflow'>): Output<'moveWorkflow'> {
   const { tenant, id, from, to, total = null, now, told } = request;
+  const { nextAt = null, reason = null, skips } = request;
   const finishedAt = to === 'running' ? null : now;
-  if (session.sql['workflow-move'].run(tenant, id, from, to, finishedAt, total).changes === 0) return null;
+  const beside = [nextAt, reason, skips ? 1 : null] as const;
+  if (session.sql['workflow-move'].run(tenant, id, from, to, finishedAt, total, ...beside).changes === 0) return null;
   if (told) session.tell(told);
   // Each on its own: one that is there already must not keep the others out.
   return groups.map((group) => insertGroup(session, group, at, now));

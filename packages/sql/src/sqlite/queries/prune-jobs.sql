@@ -9,7 +9,7 @@ delete from jobs where rowid in (
       where workflows.tenant = jobs.tenant and workflows.id = jobs.workflow_id
         and (workflows.finished_at is null or workflows.finished_at >= ?2)
     )
-  order by finished_at
+  order by finished_at, rowid
   limit ?3
 )
 returning tenant, id, workflow_id, unique_key

@@ -1,5 +1,5 @@
 -- Whether pruning has left anything that is old enough.
--- Parameters: 1 finished before, 2 dead before, 3 events before, 4 records that expired before.
+-- Parameters: 1 finished before, 2 dead before, 3 events before, 4 records that expired before, 5 now.
 select
   exists (
     select 1 from jobs
@@ -19,7 +19,7 @@ select
           and (workflows.finished_at is null or workflows.finished_at >= ?2)
       )
   )
-  or coalesce((select at from event_segments order by id limit 1), ?3) < ?3
+  or coalesce((select at from event_segments where at < ?3 or at <= ?5 order by id limit 1), ?3) < ?3
   or exists (
     select 1 from workflows
     where finished_at < ?1

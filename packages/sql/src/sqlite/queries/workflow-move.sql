@@ -1,3 +1,4 @@
--- Parameters: 1 tenant, 2 id, 3 state before, 4 state after, 5 finished_at, 6 total (null: any).
-update workflows set state = ?4, finished_at = ?5
+-- Parameters: 1 tenant, 2 id, 3 state before, 4 state after, 5 finished_at, 6 total (null: any),
+-- 7 next_at, 8 reason, 9 skips (null: as before).
+update workflows set state = ?4, finished_at = ?5, next_at = ?7, reason = ?8, skips = coalesce(?9, skips)
 where tenant = ?1 and id = ?2 and state = ?3 and (?6 is null or total = ?6)

@@ -1,0 +1,2 @@
+-- Parameters: 1 position.
+delete from journal where pos = ?1
