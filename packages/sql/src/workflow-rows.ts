@@ -1,4 +1,4 @@
-import type { JsonObject, WorkflowRecord, WorkflowState } from '@waybill/core';
+import type { JsonObject, WorkflowReason, WorkflowRecord, WorkflowState } from '@waybill/core';
 
 /** A row of the table `workflows`, column by column. */
 export type WorkflowCells = [
@@ -12,10 +12,16 @@ export type WorkflowCells = [
   total: number,
   createdAt: number,
   finishedAt: number | null,
+  timeoutMs: number | null,
+  nextAt: number | null,
+  reason: string | null,
+  /** 0 or 1. */
+  skips: number,
 ];
 
 export function workflowOf(cells: WorkflowCells): WorkflowRecord {
-  const [tenant, id, type, name, state, failurePolicy, callbacks, total, createdAt, finishedAt] = cells;
+  const [tenant, id, type, name, state, failurePolicy, callbacks, total, createdAt, finishedAt, ...beside] = cells;
+  const [timeoutMs, nextAt, reason, skips] = beside;
   return {
     tenant,
     id,
@@ -27,10 +33,16 @@ export function workflowOf(cells: WorkflowCells): WorkflowRecord {
     total,
     createdAt,
     finishedAt,
+    timeoutMs,
+    nextAt,
+    reason: reason as WorkflowReason | null,
+    skips: skips === 1,
   };
 }
 
 export function workflowCells(workflow: WorkflowRecord): WorkflowCells {
   const { tenant, id, type, name, state, failurePolicy, callbacks, total, createdAt, finishedAt } = workflow;
-  return [tenant, id, type, name, state, failurePolicy, JSON.stringify(callbacks), total, createdAt, finishedAt];
+  const { timeoutMs, nextAt, reason, skips } = workflow;
+  const said = [tenant, id, type, name, state, failurePolicy, JSON.stringify(callbacks)] as const;
+  return [...said, total, createdAt, finishedAt, timeoutMs, nextAt, reason, Number(skips)];
 }

@@ -38,7 +38,8 @@ const CALLS: Record<string, (scene: Scene) => Promise<unknown>> = {
   extend: ({ store, jobs, now }) => store.extend([{ ...jobs[1]!, by: 'anyone', leaseMs: null, now }]),
   useReminders: ({ store }) => store.useReminders!(60_000),
   due: ({ store, now }) => store.due({ now: now + 1, limit: 10 }),
-  prune: ({ store }) => store.prune({ finishedBefore: 1, deadBefore: 1, eventsBefore: 1, unusedBefore: 1, limit: 10 }),
+  prune: ({ store }) =>
+    store.prune({ finishedBefore: 1, deadBefore: 1, eventsBefore: 1, journalBefore: 1, unusedBefore: 1, limit: 10 }),
   ping: ({ store }) => store.ping(),
   'events.read': ({ store }) => store.events.read({ filter: { tenant: '' }, limit: 10 }),
   'events.end': ({ store }) => store.events.end(),
@@ -51,6 +52,8 @@ const CALLS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'queues.setPaused': ({ store }) => store.queues.setPaused('', 'p', true, told('queue.paused', 'p')),
   'queues.setLimit': ({ store }) => store.queues.setLimit('', 'l', { concurrency: 1, rate: null }),
   'queues.setKeep': ({ store }) => store.queues.setKeep('', 'f', 'none'),
+  'queues.setTenantLimit': ({ store }) => store.queues.setTenantLimit('t', 9),
+  'queues.tenants': ({ store }) => store.queues.tenants({ after: null, limit: 10 }),
   'limits.set': ({ store, now }) => store.limits.set('', 'k', { concurrency: 2, rate: null }, now),
   'limits.get': ({ store }) => store.limits.get('', 'k'),
   'workflows.get': ({ store }) => store.workflows.get('', 'flow'),
@@ -91,16 +94,26 @@ const CALLS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'records.remove': ({ store }) =>
     store.records.remove({ tenant: '', kind: 'key', id: 'old' }, undefined, told('key.removed', 'old')),
   'locks.take': ({ store }) => store.locks.take({ name: 'l', owner: 'me', leaseMs: 10_000 }),
+  'journal.append': ({ store, jobs, now }) => {
+    const { tenant, id } = jobs[1]!;
+    const batch = { first: 1, last: 2, firstAt: now, lastAt: now, types: ['output'], body: Buffer.from('body') };
+    return store.journal!.append([{ tenant, id, by: 'anyone', batch, weight: 4, now }]);
+  },
+  'journal.read': ({ store, jobs }) => store.journal!.read({ ...jobs[1]!, run: 1, limit: 10, maxBytes: 1_000 }),
   'locks.release': ({ store }) => store.locks.release({ name: 'l', owner: 'me', fence: 1 }),
 };
 
 /** What is no call to the server, or is tried by itself. */
-const OTHERS = new Set(['constructor', 'within', 'onWake', 'close']);
-const GROUPS = ['events', 'reports', 'queues', 'limits', 'workflows', 'workers', 'crons', 'records', 'locks'] as const;
+const OTHERS = new Set(['constructor', 'within', 'onWake', 'close', 'closeSoon', 'journal.onGrown']);
+const GROUPS = [
+  ...(['events', 'reports', 'queues', 'limits', 'workflows', 'workers', 'crons', 'records', 'locks'] as const),
+  'journal',
+] as const;
 
 function operationsOf(store: Store): string[] {
-  const own = Object.getOwnPropertyNames(Object.getPrototypeOf(store)).filter((name) => !OTHERS.has(name));
-  return [...own, ...GROUPS.flatMap((group) => Object.keys(store[group]).map((name) => `${group}.${name}`))];
+  const own = Object.getOwnPropertyNames(Object.getPrototypeOf(store));
+  const grouped = GROUPS.flatMap((group) => Object.keys(store[group]!).map((name) => `${group}.${name}`));
+  return [...own, ...grouped].filter((name) => !OTHERS.has(name));
 }
 
 async function setTheScene(store: Store): Promise<Scene> {
@@ -170,6 +183,8 @@ test.each<Trouble>(['swallow', 'trickle', 'reset'])(
     expect((await direct.crons.get('', 'c'))?.runs).toBe(1);
     expect(await direct.count({ tenant: '', queues: ['ticks'] }, { atMost: 10 })).toBe(1);
     expect(await direct.count({ tenant: '', queues: ['callback'] }, { atMost: 10 })).toBe(1);
+    const said = await direct.journal!.read({ tenant: '', id: scene.jobs[1]!.id, limit: 10, maxBytes: 1_000 });
+    expect(said.batches).toMatchObject([{ run: 1, first: 1, last: 2 }]);
   },
 );
 

@@ -7,6 +7,7 @@ import {
   type UnreadableRow,
   WaybillError,
 } from '@waybill/core';
+import { type WorkflowCells, workflowOf } from '../workflow-rows.ts';
 import type { Base } from './base.ts';
 import { type CronCells, cronOf } from './crons.ts';
 import { LimitBook, type LimitName } from './limit-book.ts';
@@ -17,7 +18,7 @@ export async function due(base: Base, query: DueQuery): Promise<DueAnswer> {
   const [row] = await base.link.query<[number | null]>(base.sql['due-at']);
   const [nextAt] = row!;
   if (nextAt !== null && nextAt <= query.now) return allDue(base, query);
-  return { jobs: [], crons: [], admitted: [], unreadable: [], nextAt };
+  return { jobs: [], crons: [], workflows: [], admitted: [], unreadable: [], nextAt };
 }
 
 /** First lets in what a rate held up and opens bundles that are over, so that all is answered as it is then. */
@@ -27,13 +28,17 @@ async function allDue(base: Base, { now, limit }: DueQuery): Promise<DueAnswer> 
   await link.query(sql['bundles-due'], [now, limit]);
   const rows = await link.query<Row>(sql.due, [now, limit]);
   const crons = await link.query<CronCells>(sql['crons-due'], [now, limit]);
-  const [moments] = await link.query<(number | null)[]>(sql['due-after'], [rows.length, crons.length]);
+  const flows = await link.query<WorkflowCells>(sql['workflows-due'], [now, limit]);
+  const given = [rows.length, crons.length, flows.length];
+  const [moments] = await link.query<(number | null)[]>(sql['due-after'], given);
   const later = moments!.filter((moment) => moment !== null);
   const nextAt = later.length === 0 ? null : Math.min(...later);
   const jobs = readEach(rows, fromRow, ([tenant, id]) => ({ kind: 'job', tenant, id }));
   const ticks = readEach(crons, cronOf, ([tenant, name]) => ({ kind: 'cron', tenant, id: name }));
-  const unreadable = [...admitted.unreadable, ...jobs.unreadable, ...ticks.unreadable];
-  return { jobs: jobs.read, crons: ticks.read, admitted: admitted.jobs, unreadable, nextAt };
+  const workflows = readEach(flows, workflowOf, ([tenant, id]) => ({ kind: 'workflow', tenant, id }));
+  const unreadable = [admitted, jobs, ticks, workflows].flatMap((some): UnreadableRow[] => some.unreadable);
+  const found = { jobs: jobs.read, crons: ticks.read, workflows: workflows.read };
+  return { ...found, admitted: admitted.jobs, unreadable, nextAt };
 }
 
 interface Admission {

@@ -5,7 +5,9 @@ import type { Link, Queryable } from './link/link.ts';
 const DAY_MS = 86_400_000;
 /** So many days have their partitions before they begin. */
 const DAYS_AHEAD = 3;
+/** What jobs are made of. Their journals have the same days, but go at times of their own. */
 export const TABLES = ['job_bodies', 'job_ends'] as const;
+const DAILY = [...TABLES, 'journal'] as const;
 /** Whoever waits for a lock on a parent makes all others wait behind it, so it is not waited for long. */
 export const LOCK_WAIT_MS = 200;
 /** So many jobs are moved from one partition to another while nobody can use either. */
@@ -31,13 +33,12 @@ export const dayAt = (time: number): Day => {
 };
 
 /** The days that have partitions of their own, oldest first. */
-export async function daysOf(link: Link): Promise<Day[]> {
-  const rows = await link.query<[string]>(link.sql(EXISTING));
+export async function daysOf(link: Link, table: 'job_ends' | 'journal' = 'job_ends'): Promise<Day[]> {
+  const text = `select right(c.relname, 8) from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = '{schema}.${table}'::regclass and c.relname ~ '^${table}_[0-9]{8}$' order by 1`;
+  const rows = await link.query<[string]>(link.sql(text));
   return rows.map(([name]) => dayAt(Date.parse(`${name.slice(0, 4)}-${name.slice(4, 6)}-${name.slice(6)}`)));
 }
-
-const EXISTING = `select substr(c.relname, 10) from pg_inherits i join pg_class c on c.oid = i.inhrelid
-  where i.inhparent = '{schema}.job_ends'::regclass and c.relname ~ '^job_ends_[0-9]{8}$' order by 1`;
 
 /**
  * Makes the partitions of today and the days ahead. Not having them costs nothing but the way of dropping old jobs as a
@@ -70,12 +71,11 @@ function tellNotAdded(logger: Logger, { name }: Day, error: unknown): void {
 
 /** The jobs of a day that are in the default partition, because their ids were made ahead of their time. */
 async function straysOf(link: Link, { from, to, name }: Day): Promise<number> {
-  const text = `select
-    (select count(*) from (
-      select 1 from {schema}.job_bodies_other where id >= $1::uuid and id < $2::uuid limit $3) bodies),
-    (select count(*) from (
-      select 1 from {schema}.job_ends_other where id >= $1::uuid and id < $2::uuid limit $3) ends)`;
-  const [row] = await link.query<[bodies: number, ends: number]>(link.sql(text), [
+  const counts = DAILY.map(
+    (table) => `(select count(*) from (
+      select 1 from {schema}.${table}_other where id >= $1::uuid and id < $2::uuid limit $3) strays)`,
+  );
+  const [row] = await link.query<number[]>(link.sql(`select ${counts.join(', ')}`), [
     firstIdAt(from),
     firstIdAt(to),
     MOST_MOVED + 1,
@@ -92,10 +92,10 @@ async function straysOf(link: Link, { from, to, name }: Day): Promise<number> {
 async function addDay(link: Link, tx: Queryable, { name, from, to }: Day, hasStrays: boolean): Promise<void> {
   const range = [firstIdAt(from), firstIdAt(to)] as const;
   if (hasStrays) {
-    const others = TABLES.map((table) => `{schema}.${table}_other`).join(', ');
+    const others = DAILY.map((table) => `{schema}.${table}_other`).join(', ');
     await tx.query(link.sql(`lock table ${others} in access exclusive mode`));
   }
-  for (const table of TABLES) {
+  for (const table of DAILY) {
     const part = `{schema}.${table}_${name}`;
     await tx.query(link.sql(`create table ${part} (like {schema}.${table} including all)`));
     if (hasStrays) {

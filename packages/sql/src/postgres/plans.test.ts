@@ -4,6 +4,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { QUERY_NAMES, queryFiles, readQuery } from './queries.ts';
 import { postgresStore } from './store.ts';
+import { appendOf } from './testing/journals.ts';
 import { postgresUrl, tempClient, tempSchema } from './testing/server.ts';
 import { add, claim, complete } from './testing/work.ts';
 
@@ -224,6 +225,75 @@ test('F1: runs end by one look at their bundle, also once the planner knows how 
     expect(lists, name).toBeLessThan(RUNS);
   }
 });
+
+/** How often each table of journals was looked at, how many of its rows were walked and how many entries of its indexes read. */
+const SAID = `
+  select t.relname as name, t.seq_scan + coalesce(t.idx_scan, 0) as looks, t.seq_tup_read as scanned,
+    (select coalesce(sum(i.idx_tup_read), 0) from pg_stat_user_indexes i where i.relid = t.relid) as read
+  from pg_stat_user_tables t where t.schemaname = trim('"' from '{schema}') and t.relname ~ '^journal_[2o]' order by 1`;
+
+/** What the work did to the tables of journals. Only those that it looked at are answered. */
+async function saidBy({ run }: Awaited<ReturnType<typeof watchedStore>>, work: () => Promise<unknown>) {
+  const read = async () => {
+    await run('select pg_stat_force_next_flush()');
+    const { rows } = await run(SAID);
+    return rows.map(({ name, ...counts }) => ({
+      name: String(name),
+      looks: Number(counts.looks),
+      scanned: Number(counts.scanned),
+      read: Number(counts.read),
+    }));
+  };
+  const before = new Map((await read()).map((table) => [table.name, table]));
+  await work();
+  return (await read()).flatMap(({ name, looks, scanned, read }) => {
+    const old = before.get(name)!;
+    return looks > old.looks ? [{ name, scanned: scanned - old.scanned, read: read - old.read }] : [];
+  });
+}
+
+test('a job that has no journal costs no look at journals, whatever becomes of it', async () => {
+  const watched = await watchedStore();
+  const { store } = watched;
+  await store.queues.setKeep('', 'forgets', 'none');
+  const liveAndEnd = async (queue: string) => {
+    await add(store, 40, { queue });
+    await complete(store, await claim(store, 20, { queues: [queue] }));
+    const [job, other] = await claim(store, 2, { queues: [queue] });
+    await store.extend([{ tenant: '', id: job!.id, by: 'anyone', leaseMs: null, now: store.clock.now() }]);
+    const failed = { kind: 'failed', error: { code: 'boom', message: '' } } as const;
+    await store.apply([settleChange(job!, failed, store.clock.now())]);
+    await complete(store, [other!]);
+    await store.get([job!, other!]);
+    await store.due({ now: store.clock.now(), limit: 10 });
+  };
+  for (const queue of ['default', 'forgets']) expect(await saidBy(watched, () => liveAndEnd(queue)), queue).toEqual([]);
+});
+
+test.each(MOMENTS)(
+  'journals are found by key, in the day of their job: told %s',
+  {
+    timeout: 60_000,
+  },
+  async (_, tell) => {
+    const watched = await watchedStore();
+    const { store, analyze } = watched;
+    await tell(store, analyze);
+    await add(store, FLUSH);
+    const jobs = await claim(store, FLUSH);
+    const say = (first: number) => store.journal!.append(jobs.map((job) => appendOf(store, job, [first, first])));
+    for (let n = 1; n <= 30; n += 1) await say(n);
+    const { id } = jobs[0]!;
+    const after = { run: 1, sequence: 28 };
+    const only = (most: number) => [{ name: 'journal_20300101', scanned: 0, read: expect.toSatisfy((n) => n <= most) }];
+    expect(await saidBy(watched, () => say(31))).toEqual(only(FLUSH * 4));
+    const read = () => store.journal!.read({ tenant: '', id, after, limit: 10, maxBytes: 1_000_000 });
+    expect(await saidBy(watched, read)).toEqual(only(10));
+    const old = { finishedBefore: 0, deadBefore: 0, eventsBefore: 0, journalBefore: store.clock.now(), limit: 10 };
+    const pruned = await saidBy(watched, () => store.prune(old));
+    expect(pruned.map(({ scanned }) => scanned)).toEqual(pruned.map(() => 0));
+  },
+);
 
 test('every file in the folder is used and says what its parameters are', () => {
   expect(queryFiles().sort()).toEqual([...QUERY_NAMES].sort());

@@ -2,6 +2,7 @@ import type { Store } from '@waybill/core';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { postgresStore } from './store.ts';
+import { appendOf, rangesOf } from './testing/journals.ts';
 import { LogBook } from './testing/log-book.ts';
 import { startPooler } from './testing/pooler.ts';
 import { execute, postgresUrl, tempSchema, tempStore } from './testing/server.ts';
@@ -20,6 +21,11 @@ async function runJobs(stores: readonly Store[]): Promise<void> {
   const done = new Set<string>();
   while (done.size < 64) {
     const claimed = await Promise.all(stores.map((store) => claim(store, 20)));
+    for (const [index, store] of stores.entries()) {
+      const said = await store.journal!.append(claimed[index]!.map((job) => appendOf(store, job, [1, 2])));
+      expect(said.filter(({ status }) => status !== 'stored')).toEqual([]);
+      for (const job of claimed[index]!.slice(0, 1)) expect(await rangesOf(store, job)).toEqual(['1..2']);
+    }
     await Promise.all(stores.map((store, index) => complete(store, claimed[index]!)));
     for (const { id } of claimed.flat()) done.add(id);
   }

@@ -26,6 +26,6 @@ export async function pruneUnused(
   });
   await slice.takeLater('counters', async (limit) => {
     await link.query(sql['note-unused-subjects'], [now, limit]);
-    return counted(sql['prune-subjects'], [toldBefore - USE_NOTED_EVERY_MS, toldBefore, limit]);
+    return counted(sql['prune-subjects'], [toldBefore - USE_NOTED_EVERY_MS, toldBefore, limit, now]);
   });
 }

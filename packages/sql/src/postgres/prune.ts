@@ -1,6 +1,7 @@
 import { EXPIRED_KEPT_MS, type PruneAnswer, type PruneRequest, PruneSlice, WaybillError } from '@waybill/core';
 import { plainArray } from './arrays.ts';
 import type { Base } from './base.ts';
+import { dropJournalDays } from './journal-days.ts';
 import type { OldDays } from './old-days.ts';
 import { pruneUnused } from './prune-unused.ts';
 
@@ -8,12 +9,13 @@ import { pruneUnused } from './prune-unused.ts';
 const CLAIMS_KEPT_MS = 10 * 60_000;
 
 /**
- * Days whose jobs have all expired are dropped as a whole, and so are those of which little is left. Jobs that others of their day outlive are removed one by one,
- * but only `lagMs` later: by then most days are gone, and nothing was written for their jobs.
+ * Days whose jobs have all expired are dropped as a whole, and so are those of which little is left. Jobs that others of
+ * their day outlive are removed one by one, but only `lagMs` later: by then most days are gone, and nothing was written for
+ * their jobs. So are batches of journals.
  */
 export async function prune(base: Base, oldDays: OldDays, request: PruneRequest, lagMs: number): Promise<PruneAnswer> {
   const { link, sql } = base;
-  const { finishedBefore, deadBefore, eventsBefore, unusedBefore, limit } = request;
+  const { finishedBefore, deadBefore, eventsBefore, journalBefore, unusedBefore, limit } = request;
   // A server that does not answer fails every part; so does a store that is closed.
   const slice = new PruneSlice(limit, (error) => error instanceof WaybillError && error.retryable);
   const dropped = await oldDays.drop(request);
@@ -21,6 +23,14 @@ export async function prune(base: Base, oldDays: OldDays, request: PruneRequest,
   const expiredBefore = link.clock.now() - EXPIRED_KEPT_MS;
   const removed = await slice.takeLater('jobs', async (left) => {
     const [row] = await link.query<[number]>(sql['prune-jobs'], [...late, left]);
+    return row![0];
+  });
+  let journal = 0;
+  await slice.takeLater('journals', async (left) => {
+    journal = await dropJournalDays(link, journalBefore);
+    if (journalBefore === undefined) return 0;
+    const [row] = await link.query<[number]>(sql['prune-journal'], [journalBefore - lagMs, left]);
+    journal += row![0];
     return row![0];
   });
   await slice.takeLater('workflows', async (left) => {
@@ -35,10 +45,11 @@ export async function prune(base: Base, oldDays: OldDays, request: PruneRequest,
     return 0;
   });
   if (unusedBefore !== undefined) await pruneUnused(base, slice, unusedBefore, Math.min(unusedBefore, eventsBefore));
-  const bounds = [...late, eventsBefore, finishedBefore, expiredBefore];
+  const bounds = [...late, eventsBefore, finishedBefore, expiredBefore, link.clock.now()];
   const [left] = await link.query<[boolean]>(sql['prune-left'], bounds);
-  const isCutShort = unusedBefore !== undefined && slice.isFull;
-  return { jobs: dropped + removed, events, more: left![0] || isCutShort, ...slice.failed };
+  const isCutShort = (unusedBefore !== undefined || journalBefore !== undefined) && slice.isFull;
+  const more = left![0] || isCutShort;
+  return { jobs: dropped + removed, events, ...(journal > 0 && { journal }), more, ...slice.failed };
 }
 
 /** Removes whole segments, and from the last one only what the limit allows. */
@@ -46,7 +57,7 @@ function pruneEvents({ link, sql }: Base, before: number, limit: number): Promis
   return link.transaction(async (tx) => {
     // One at a time, since each goes on where the last one stopped.
     await tx.query(sql['log-lock']);
-    const old = await tx.query<[number, number, number]>(sql['segments-old'], [before, limit]);
+    const old = await tx.query<[number, number, number]>(sql['segments-old'], [before, limit, link.clock.now()]);
     let removed = 0;
     const whole: number[] = [];
     for (const [seq, first, count] of old) {

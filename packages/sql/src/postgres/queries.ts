@@ -36,6 +36,9 @@ export const QUERY_NAMES = [
   'insert-keyed',
   'insert-one',
   'jobs-lock',
+  'journal-append',
+  'journal-notify',
+  'journal-read',
   'limit-get',
   'limit-starts-take',
   'limits-due',
@@ -57,6 +60,7 @@ export const QUERY_NAMES = [
   'progress-get',
   'progress-put',
   'prune-jobs',
+  'prune-journal',
   'prune-left',
   'prune-limits',
   'prune-queues',
@@ -89,6 +93,10 @@ export const QUERY_NAMES = [
   'segments-old',
   'segments-remove',
   'subjects-count',
+  'tenant-limit',
+  'tenant-list',
+  'tenant-ready',
+  'tenant-unlimit',
   'totals-fold',
   'unique-lock',
   'unique-note',
@@ -109,6 +117,7 @@ export const QUERY_NAMES = [
   'workflow-name-taken',
   'workflow-names',
   'workflow-unfinished',
+  'workflows-due',
 ] as const;
 
 export type QueryName = (typeof QUERY_NAMES)[number];

@@ -14,6 +14,7 @@ import type { Base } from './base.ts';
 import { keyOf } from './keys.ts';
 import type { QueryName } from './queries.ts';
 import { tellingOnce } from './subjects.ts';
+import { listTenants, setTenantLimit } from './tenants.ts';
 
 export const queueStore = (base: Base): QueueStore => ({
   list: (tenant) => listQueues(base, tenant),
@@ -24,6 +25,8 @@ export const queueStore = (base: Base): QueueStore => ({
     const statement = keep === 'none' ? 'queue-forget' : 'queue-keep';
     return change(base, { tenant, name, statement, cells: [], makesQueue: keep === 'none', told });
   },
+  setTenantLimit: (tenant, concurrency) => setTenantLimit(base, tenant, concurrency),
+  tenants: (query) => listTenants(base, query),
 });
 
 type InfoCells = [name: string, paused: boolean, keeps: boolean, ...RuleCells];

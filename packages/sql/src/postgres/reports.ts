@@ -1,4 +1,5 @@
 import {
+  fenceAdmits,
   type Job,
   type JobEvent,
   type JobKey,
@@ -8,7 +9,6 @@ import {
   type ReportAnswer,
   type ReportRequest,
   type ReportStore,
-  speaksFor,
 } from '@waybill/core';
 import { encodeEvent, newestAt } from '../event-codec.ts';
 import { jsonLines, plainArray, textArray } from './arrays.ts';
@@ -36,7 +36,7 @@ async function addReports(base: Base, tx: Queryable, requests: readonly ReportRe
   const answers = requests.map(({ tenant, id, by, report, now }): ReportAnswer => {
     const key = keyOf(tenant, id);
     const job: Job | null = jobs.get(key) ?? null;
-    if (job === null || !speaksFor(job, by)) return { status: 'lost' };
+    if (job === null || !fenceAdmits(job, by)) return { status: 'lost' };
     const before = progress.get(key) ?? null;
     const after = progressAfter(job, before, report, now);
     if (after === null) return { status: 'noted', repeated: true, progress: before! };

@@ -20,6 +20,7 @@ import {
   type JobKey,
   type JobPage,
   type JobQuery,
+  type JournalStore,
   type LimitStore,
   type LockStore,
   lockStore,
@@ -50,8 +51,10 @@ import { eventLog } from './events.ts';
 import { extend } from './extend.ts';
 import { Floors } from './floors.ts';
 import { get } from './get.ts';
+import { GrownNotifier } from './grown-notifier.ts';
 import { insert } from './insert.ts';
 import { insertAndClaim } from './insert-and-claim.ts';
+import { journalStore, MOST_JOURNAL_BYTES } from './journal.ts';
 import { KnownQueues } from './known-queues.ts';
 import { limitStore } from './limits.ts';
 import { checkPostgresOptions } from './link/check-options.ts';
@@ -88,7 +91,7 @@ export interface PostgresStoreOptions extends PostgresOptions {
 const BUNDLE_FROM = 16;
 
 /**
- * What happens to every job, or each second. Each is the call of a function that tells the planner what it must not
+ * What happens to every job, or each second, or whenever a run says something. Each is the call of a function that tells the planner what it must not
  * choose: the plan of any other text would be kept from when the tables were empty. None answers `*`, which a migration
  * may change meanwhile.
  */
@@ -103,6 +106,8 @@ const OFTEN = [
   'extend',
   'due-at',
   'bundles-due',
+  'journal-append',
+  'journal-read',
 ] as const;
 
 /** A store in one schema of a PostgreSQL database. Any number of processes may share it. */
@@ -148,9 +153,11 @@ class PostgresStore implements Store {
   readonly crons: CronStore;
   readonly records: RecordStore;
   readonly locks: LockStore;
+  readonly journal: JournalStore;
   readonly #base: Base;
   readonly #upkeep: Upkeep;
   readonly #oldDays: OldDays;
+  readonly #grown: GrownNotifier;
 
   constructor(base: Base, upkeep: Upkeep, oldDays: OldDays, pruneLagMs: number) {
     this.#base = base;
@@ -165,7 +172,8 @@ class PostgresStore implements Store {
       ordering: 'strict',
       search: true,
       eventLagMs: 0,
-      wakesAcrossProcesses: true,
+      wakesAcrossProcesses: base.link.listens,
+      maxJournalBytes: MOST_JOURNAL_BYTES,
       pruneLagMs,
     };
     this.events = eventLog(base);
@@ -177,6 +185,8 @@ class PostgresStore implements Store {
     this.crons = cronStore(base);
     this.records = recordStore(recordTable(base), this.clock);
     this.locks = lockStore(lockTable(base), this.clock);
+    this.#grown = new GrownNotifier(base.link, base.sql['journal-notify']);
+    this.journal = journalStore(base, this.#grown);
   }
 
   insert(groups: readonly InsertGroup[], options?: WriteOptions): Promise<InsertAnswer[]> {
@@ -219,6 +229,10 @@ class PostgresStore implements Store {
     return extend(this.#base, requests);
   }
 
+  closeSoon(): void {
+    this.#base.link.closeSoon();
+  }
+
   async useReminders(firstMs: number): Promise<void> {
     await this.#base.link.query(this.#base.sql.remind, [firstMs]);
   }
@@ -246,6 +260,7 @@ class PostgresStore implements Store {
 
   close(): Promise<void> {
     this.#base.bell.close();
+    this.#grown.close();
     return this.#base.link.close();
   }
 }

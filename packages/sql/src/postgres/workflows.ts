@@ -7,6 +7,7 @@ import {
   type Json,
   type MoveAnswer,
   type MoveRequest,
+  type OutcomeKind,
   type Page,
   type ParentResult,
   storedBy,
@@ -95,13 +96,13 @@ type ParentCells = [
   kind: number,
   node: string | null,
   state: number | null,
+  outcome: OutcomeKind | null,
+  finishedAt: number | null,
   result: string | null,
 ];
 
-const parentOf = ([, id, , node, state, result]: ParentCells): ParentResult => ({
-  id,
-  node,
-  state: JOB_STATES[state! - 1]!,
+const parentOf = ([, id, , node, state, outcome, finishedAt, result]: ParentCells): ParentResult => ({
+  ...{ id, node, state: JOB_STATES[state! - 1]!, outcome, finishedAt },
   result: result === null ? null : (JSON.parse(result) as Json),
 });
 
@@ -110,13 +111,15 @@ async function hasUnfinished({ link, sql }: Base, tenant: string, id: string): P
   return row![0];
 }
 
-async function move(base: Base, { tenant, id, from, to, total, now, jobs, told }: MoveRequest): Promise<MoveAnswer> {
+async function move(base: Base, request: MoveRequest): Promise<MoveAnswer> {
+  const { tenant, id, from, to, total, now, jobs, told, nextAt = null, reason = null, skips } = request;
   const { bell, knownQueues, sql } = base;
   const inTransaction = tellingOnce(base);
   const made = await despiteRivals(() =>
     inTransaction(async (tx, tell) => {
       const finishedAt = to === 'running' ? null : now;
-      const moved = await tx.query(sql['workflow-move'], [tenant, id, from, to, finishedAt, total ?? null]);
+      const beside = [nextAt, reason, skips ? 1 : null];
+      const moved = await tx.query(sql['workflow-move'], [tenant, id, from, to, finishedAt, total ?? null, ...beside]);
       if (moved.length === 0) return null;
       if (told) await tell([told]);
       const answers: InsertAnswer[] = [];

@@ -1,5 +1,5 @@
 import { WaybillError } from '@waybill/core';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient } from './pg-types.ts';
 
 /** What `pg` says where a pool has a limit of its own for waiting. */
 const POOL_TIMED_OUT = 'timeout exceeded when trying to connect';

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { PoolClient } from 'pg';
+import type { PoolClient } from './pg-types.ts';
 
 const CANCEL_REQUEST = 80_877_102;
 const TIMEOUT_MS = 5_000;

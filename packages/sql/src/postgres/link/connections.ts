@@ -1,7 +1,7 @@
-import type { CustomTypesConfig, Pool, PoolClient, QueryArrayConfig } from 'pg';
 import { acquire, hasFree } from './acquire.ts';
 import { cancelStatement } from './cancel.ts';
 import { faultOf } from './failures.ts';
+import type { CustomTypesConfig, Pool, PoolClient, QueryArrayConfig } from './pg-types.ts';
 import { Prepared } from './prepared.ts';
 
 /** Anything that takes statements: the link itself, or one transaction on it. */
@@ -16,6 +16,15 @@ const swallow = () => {};
 const silence = (client: PoolClient): void => {
   if (!client.listeners('error').includes(swallow)) client.on('error', swallow);
 };
+
+/**
+ * Takes a connection out of its pool and closes the socket. `pg` would say goodbye and wait for the other side to close; a
+ * network that has forgotten the connection never does, and the open socket would keep the process alive.
+ */
+function cutOff(client: PoolClient): void {
+  client.release(true);
+  client.connection.stream.destroy();
+}
 
 export interface TransactionOptions {
   /** How long each statement may take. @defaultValue `queryTimeoutMs` of the link */
@@ -33,6 +42,10 @@ export class Connections {
   readonly #queryTimeoutMs: number;
   readonly #connect: () => Promise<PoolClient>;
   readonly #prepared = new Prepared();
+  /** When each connection answered last. */
+  readonly #answeredAt = new WeakMap<PoolClient, number>();
+  /** When a statement began that was never answered. */
+  #silentSince = Number.NEGATIVE_INFINITY;
 
   /** `sharedTimeoutMs`: how long to wait for a connection of a pool that is not ours. Our own pool has its own limit. */
   constructor(pool: Pool, types: CustomTypesConfig, queryTimeoutMs: number, sharedTimeoutMs: number | null) {
@@ -56,7 +69,8 @@ export class Connections {
 
   /** `pool.query` is not used, since it throws a connection away whenever a statement is refused. */
   async use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#connect();
+    const client = await this.#connectAlive();
+    const begun = performance.now();
     let isLost = false;
     try {
       return await work(client);
@@ -64,10 +78,27 @@ export class Connections {
       this.#prepared.failed(error);
       const fault = faultOf(error);
       isLost = fault.isLost ?? false;
-      if (fault.isUnanswered) cancelStatement(client);
+      if (fault.isUnanswered) {
+        this.#silentSince = Math.max(this.#silentSince, begun);
+        cancelStatement(client);
+      }
       throw error;
     } finally {
-      client.release(isLost);
+      if (!isLost) this.#answeredAt.set(client, performance.now());
+      if (isLost) cutOff(client);
+      else client.release();
+    }
+  }
+
+  /**
+   * A network that forgets connections forgets all of them. When one was not answered, those that have not answered since
+   * are replaced, because each of them would cost a call its whole time.
+   */
+  async #connectAlive(): Promise<PoolClient> {
+    for (;;) {
+      const client = await this.#connect();
+      if ((this.#answeredAt.get(client) ?? Number.POSITIVE_INFINITY) >= this.#silentSince) return client;
+      cutOff(client);
     }
   }
 

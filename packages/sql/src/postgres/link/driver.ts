@@ -1,5 +1,5 @@
 import { loadOptional } from '@waybill/core';
-import type { CustomTypesConfig } from 'pg';
+import type { CustomTypesConfig } from './pg-types.ts';
 
 export type Driver = typeof import('pg')['default'];
 

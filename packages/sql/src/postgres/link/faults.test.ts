@@ -101,6 +101,19 @@ test('a connection whose other end went silent is noticed and replaced', async (
   expect(await Promise.all(calls)).toEqual([[[2]], [[3]], [[4]]]);
 });
 
+test('of connections that all went silent one costs its time, and the others are replaced unasked', async () => {
+  const proxy = await startProxy(await postgresUrl());
+  const quick = { queryTimeoutMs: 300, patienceMs: 0, poolSize: 5 };
+  const link = await openLink({ url: proxy.url, migrate: false, listen: false, logger: silentLogger, ...quick });
+  onTestFinished(() => link.close());
+  const all = () => Promise.all([1, 2, 3, 4, 5].map((n) => link.query('select $1::int, pg_sleep(0.05)::text', [n])));
+  await all();
+  proxy.freeze();
+  proxy.thaw();
+  await expect(link.query('select 1')).rejects.toMatchObject({ message: /did not answer in time/ });
+  expect((await all()).map(([row]) => row![0])).toEqual([1, 2, 3, 4, 5]);
+});
+
 test('a connection that ends in the same breath as it begins is replaced', async () => {
   const proxy = await startProxy(await postgresUrl());
   proxy.endNextConnection();

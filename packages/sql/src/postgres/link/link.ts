@@ -1,4 +1,4 @@
-import type { Clock, WakeListener } from '@waybill/core';
+import type { Clock, GrownListener, WakeListener } from '@waybill/core';
 import type { Queryable, TransactionOptions } from './connections.ts';
 
 export type { Queryable, TransactionOptions } from './connections.ts';
@@ -6,6 +6,10 @@ export type { Queryable, TransactionOptions } from './connections.ts';
 /** The way to the server. Calls are repeated while it is away, so whatever goes through here must be repeatable. */
 export interface Link extends Queryable {
   readonly schema: string;
+  /** What this store's notifications of journals begin with, so that it does not hear itself. */
+  readonly name: string;
+  /** Whether other processes are heard. */
+  readonly listens: boolean;
   /** The server's time, or the clock that was given. */
   readonly clock: Clock;
   /** Fills in `{schema}` and `{channel}`. */
@@ -25,5 +29,11 @@ export interface Link extends Queryable {
   onWake(listener: WakeListener): () => void;
   /** Tells the listeners of this process; others are told by `pg_notify({channel}, '["queue"]')` in SQL. */
   wake(queues?: readonly string[]): void;
+  /** Told of journals that grow, by `grown` here and by NOTIFY elsewhere. */
+  onGrown(listener: GrownListener): () => void;
+  /** Tells the listeners of this process; others are told by `pg_notify({grown}, …)`, see `grown-payload.ts`. */
+  grown(ids?: readonly string[]): void;
+  /** From now on calls are repeated for as long as one statement may take, and after that not even begun while the server is away. */
+  closeSoon(): void;
   close(): Promise<void>;
 }

@@ -1,7 +1,9 @@
-import { type Logger, systemClock, type WakeListener } from '@waybill/core';
-import type { Client, Notification } from 'pg';
+import { type GrownListener, type Logger, systemClock, type WakeListener } from '@waybill/core';
+import { Burst } from './burst.ts';
 import { plain } from './failures.ts';
+import { grownIds, namesOf } from './grown-payload.ts';
 import { backoffMs } from './patience.ts';
+import type { Client, Notification } from './pg-types.ts';
 
 /** A connection that lasted so long was a good one: the next is made at once. */
 const STEADY_MS = 5_000;
@@ -16,29 +18,52 @@ export class Listener {
   readonly #queryTimeoutMs: number;
   readonly #logger: Logger;
   readonly #onWake: WakeListener;
+  readonly #onGrown: GrownListener;
+  readonly #wakes: Burst;
+  readonly #grown: Burst;
+  readonly #grownChannel: string;
   readonly #closing = new AbortController();
   #running: Promise<void> | null = null;
   #client: Client | null = null;
+  /** The connection that listens already. */
+  #listening: Client | null = null;
   #isDeaf = false;
-  /** What was heard in this turn; null means any queue. */
-  #heard: Set<string> | null | undefined;
+  #follows = false;
 
   constructor(parts: {
     connect: () => Client;
     channel: string;
+    grownChannel: string;
+    /** What the notifications of this store begin with; they are not heard. */
+    name: string;
     queryTimeoutMs: number;
     logger: Logger;
     onWake: WakeListener;
+    onGrown: GrownListener;
   }) {
     this.#connect = parts.connect;
     this.#channel = parts.channel;
     this.#queryTimeoutMs = parts.queryTimeoutMs;
     this.#logger = parts.logger;
     this.#onWake = parts.onWake;
+    this.#onGrown = parts.onGrown;
+    this.#grownChannel = parts.grownChannel;
+    // The payload of a wake is a list of queues; anything else means that jobs of any queue may be ready.
+    this.#wakes = new Burst(namesOf, parts.onWake);
+    this.#grown = new Burst((payload) => grownIds(payload, parts.name), parts.onGrown);
   }
 
   start(): void {
     this.#running ??= this.#run();
+  }
+
+  /** Whether to hear of journals that grow. A process in which nothing is followed is not woken for each of them. */
+  follow(isWanted: boolean): void {
+    this.#follows = isWanted;
+    if (isWanted) this.start();
+    const client = this.#listening;
+    // A connection on which that fails is replaced, and the next one is asked again.
+    if (client) this.#listenToGrown(client).catch(() => endSoon(client));
   }
 
   async close(): Promise<void> {
@@ -88,14 +113,23 @@ export class Listener {
       await this.#ask(client, `listen "${this.#channel}"`);
       if (this.#isDeaf) this.#logger.info({ channel: this.#channel }, 'PostgreSQL is listened to again.');
       this.#isDeaf = false;
+      this.#listening = client;
       // Something may have been said while nobody listened.
       this.#onWake();
+      if (this.#follows) await this.#listenToGrown(client);
       await gone;
     } finally {
       clearInterval(beat);
       this.#client = null;
+      this.#listening = null;
       await endSoon(client).catch(() => {});
     }
+  }
+
+  async #listenToGrown(client: Client): Promise<void> {
+    const isWanted = this.#follows;
+    await this.#ask(client, `${isWanted ? 'listen' : 'unlisten'} "${this.#grownChannel}"`);
+    if (isWanted) this.#onGrown();
   }
 
   /** A connection that does not answer is ended, which ends the wait above. */
@@ -108,22 +142,8 @@ export class Listener {
     await client.query(query);
   }
 
-  /** A burst is told as one. */
-  #hear({ payload }: Notification): void {
-    if (this.#heard === undefined) {
-      this.#heard = new Set();
-      // Whatever else the socket had for us is read by then.
-      process.nextTick(() => this.#tell());
-    }
-    const queues = queuesOf(payload);
-    if (queues === null) this.#heard = null;
-    else for (const queue of queues) this.#heard?.add(queue);
-  }
-
-  #tell(): void {
-    const heard = this.#heard;
-    this.#heard = undefined;
-    this.#onWake(heard ? [...heard] : undefined);
+  #hear({ channel, payload }: Notification): void {
+    (channel === this.#grownChannel ? this.#grown : this.#wakes).hear(payload);
   }
 }
 
@@ -143,14 +163,4 @@ async function endSoon(client: Client): Promise<void> {
 /** Listening alone does not keep the process alive. The types of `pg` know this method only for clients of a pool. */
 function unref(client: Client & { unref?: () => void }): void {
   client.unref?.();
-}
-
-/** The payload is a JSON list of queues; anything else means that jobs of any queue may be ready. */
-function queuesOf(payload: string | undefined): string[] | null {
-  try {
-    const queues: unknown = JSON.parse(payload ?? '');
-    return Array.isArray(queues) && queues.every((queue) => typeof queue === 'string') ? queues : null;
-  } catch {
-    return null;
-  }
 }

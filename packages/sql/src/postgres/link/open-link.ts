@@ -1,15 +1,16 @@
-import { type Clock, type Logger, Places, type WakeListener, WaybillError } from '@waybill/core';
-import type { Pool, PoolClient } from 'pg';
+import { randomUUID } from 'node:crypto';
+import { type Clock, type GrownListener, type Logger, Places, type WakeListener, WaybillError } from '@waybill/core';
 import { Connections, type Queryable } from './connections.ts';
 import { loadDriver, typesOf } from './driver.ts';
 import { errorOf, faultOf, plain } from './failures.ts';
 import type { Link, TransactionOptions } from './link.ts';
 import { Listener } from './listener.ts';
 import { migrate } from './migrate.ts';
-import { channelOf, fillIn } from './names.ts';
+import { channelOf, fillIn, grownChannelOf } from './names.ts';
 import { checkSchema, DEFAULTS, listenConfig, type PostgresOptions, poolConfig, serverOf } from './options.ts';
 import { Outages } from './outages.ts';
 import { Patience } from './patience.ts';
+import type { Pool, PoolClient } from './pg-types.ts';
 import { ServerClock } from './server-clock.ts';
 
 /** How long a new store waits for a first answer before it says so. */
@@ -22,14 +23,15 @@ export async function openLink(options: PostgresOptions): Promise<Link> {
   const pool = options.pool ?? new driver.Pool(poolConfig(options));
   const sharedTimeoutMs = options.pool ? settings.connectTimeoutMs : null;
   const connections = new Connections(pool, typesOf(driver), settings.queryTimeoutMs, sharedTimeoutMs);
-  const listener = (onWake: WakeListener): Listener | null =>
+  const listener = (told: Told): Listener | null =>
     settings.listen
       ? new Listener({
+          ...told,
           connect: () => new driver.Client(listenConfig(options)),
           channel: channelOf(schema),
+          grownChannel: grownChannelOf(schema),
           queryTimeoutMs: settings.queryTimeoutMs,
           logger: settings.logger,
-          onWake,
         })
       : null;
   const link = new PostgresLink({
@@ -50,11 +52,17 @@ export async function openLink(options: PostgresOptions): Promise<Link> {
   }
 }
 
+interface Told {
+  name: string;
+  onWake: WakeListener;
+  onGrown: GrownListener;
+}
+
 interface Parts {
   schema: string;
   pool: Pool;
   connections: Connections;
-  listener: (onWake: WakeListener) => Listener | null;
+  listener: (told: Told) => Listener | null;
   logger: Logger;
   /** For messages. */
   server: string;
@@ -67,11 +75,17 @@ interface Parts {
 class PostgresLink implements Link {
   readonly schema: string;
   readonly clock: Clock;
+  readonly name = randomUUID().slice(0, 8);
+  readonly listens: boolean;
   readonly #parts: Parts;
   readonly #outages: Outages;
   readonly #listener: Listener | null;
   readonly #listeners = new Set<WakeListener>();
+  readonly #followers = new Set<GrownListener>();
   readonly #closing = new AbortController();
+  /** Aborted when calls are repeated no longer. */
+  readonly #impatient = new AbortController();
+  #patientUntil: ReturnType<typeof setTimeout> | undefined;
   readonly #serverClock: ServerClock | null;
   readonly #calls = new Places<Promise<unknown>>();
   #closed: Promise<void> | null = null;
@@ -83,7 +97,12 @@ class PostgresLink implements Link {
     // Another server may have taken over, with a clock of its own.
     this.#outages = new Outages(parts.logger, () => this.#serverClock?.measureSoon(), parts.server);
     this.clock = parts.clock ?? this.#serverClock!;
-    this.#listener = parts.listener((queues) => this.wake(queues));
+    this.#listener = parts.listener({
+      name: this.name,
+      onWake: (queues) => this.wake(queues),
+      onGrown: (ids) => this.grown(ids),
+    });
+    this.listens = this.#listener !== null;
     parts.pool.on('error', this.#idleConnectionLost);
   }
 
@@ -135,18 +154,39 @@ class PostgresLink implements Link {
   }
 
   wake(queues?: readonly string[]): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(queues);
-      } catch (error) {
-        this.#parts.logger.error({ error }, 'A listener of the PostgreSQL store failed.');
-      }
-    }
+    this.#tell(this.#listeners, queues);
+  }
+
+  onGrown(listener: GrownListener): () => void {
+    const own: GrownListener = (ids) => listener(ids);
+    this.#followers.add(own);
+    if (this.#followers.size === 1) this.#listener?.follow(true);
+    return () => {
+      if (this.#followers.delete(own) && this.#followers.size === 0) this.#listener?.follow(false);
+    };
+  }
+
+  grown(ids?: readonly string[]): void {
+    this.#tell(this.#followers, ids);
+  }
+
+  closeSoon(): void {
+    this.#patientUntil ??= setTimeout(() => this.#impatient.abort(), this.#parts.queryTimeoutMs).unref();
   }
 
   close(): Promise<void> {
     this.#closed ??= this.#closeAwake();
     return this.#closed;
+  }
+
+  #tell(listeners: Iterable<(names?: readonly string[]) => void>, names?: readonly string[]): void {
+    for (const listener of listeners) {
+      try {
+        listener(names);
+      } catch (error) {
+        this.#parts.logger.error({ error }, 'A listener of the PostgreSQL store failed.');
+      }
+    }
   }
 
   /** Idle connections keep no process alive, so it would end in the middle of waiting for them to close. */
@@ -162,6 +202,8 @@ class PostgresLink implements Link {
   /** Calls under way are waited for; those that wait for a server that is away are given up. */
   async #close(): Promise<void> {
     this.#closing.abort();
+    this.#impatient.abort();
+    clearTimeout(this.#patientUntil);
     this.#serverClock?.stop();
     await this.#listener?.close();
     await Promise.allSettled(this.#calls.all());
@@ -175,7 +217,8 @@ class PostgresLink implements Link {
   /** `slow`: what to throw where the work was too slow, instead of repeating it. */
   async #patiently<T>(work: (client: PoolClient) => Promise<T>, slow?: WaybillError): Promise<T> {
     if (this.#closing.signal.aborted) throw new WaybillError('unavailable', 'The store is closed.');
-    const call = this.#repeat(work, new Patience(this.#parts.patienceMs, this.#closing.signal), slow);
+    if (this.#impatient.signal.aborted && this.#outages.isOpen) throw givenUp(this.#parts.server);
+    const call = this.#repeat(work, new Patience(this.#parts.patienceMs, this.#impatient.signal), slow);
     const place = this.#calls.add(call);
     try {
       return await call;
@@ -227,6 +270,9 @@ class PostgresLink implements Link {
     this.#parts.logger.debug({ cause: plain(error) }, 'An idle connection to PostgreSQL was lost.');
   };
 }
+
+const givenUp = (server: string): WaybillError =>
+  new WaybillError('unavailable', `PostgreSQL is away, and the store is being closed. (${server})`);
 
 const slowSearch = (ms: number): WaybillError =>
   new WaybillError('timeout', `The search was given up after ${ms} ms: it looked at too many jobs and found too few.`, {

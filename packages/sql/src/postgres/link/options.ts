@@ -1,5 +1,5 @@
 import { type Clock, invalidField, type Logger, stderrLogger, WaybillError } from '@waybill/core';
-import type { Pool, PoolConfig } from 'pg';
+import type { Pool, PoolConfig } from './pg-types.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. Give this, a `config` or a `pool`. */

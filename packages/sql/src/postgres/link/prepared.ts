@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { PoolClient } from 'pg';
 import { faultOf } from './failures.ts';
+import type { PoolClient } from './pg-types.ts';
 
 /**
  * Statements that each connection to the server has read and planned once, under a name. Only where the connection is the

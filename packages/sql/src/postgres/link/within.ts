@@ -14,6 +14,8 @@ export function linkWithin(link: Link, transaction: Transaction): Link {
   const attempt = <T>(work: () => Promise<T>): Promise<T> => inTurn(transaction, () => savepoint(transaction, work));
   return {
     schema: link.schema,
+    name: link.name,
+    listens: link.listens,
     clock: link.clock,
     sql: (text) => link.sql(text),
     // The connection is not ours to leave something on.
@@ -24,6 +26,9 @@ export function linkWithin(link: Link, transaction: Transaction): Link {
     transaction: (work) => attempt(() => work(inside)),
     onWake: (listener) => link.onWake(listener),
     wake: (queues) => link.wake(queues),
+    onGrown: (listener) => link.onGrown(listener),
+    grown: (ids) => link.grown(ids),
+    closeSoon: () => {},
     close: async () => {},
   };
 }

@@ -1,5 +1,5 @@
--- When the sweep must look again, behind the jobs and the crons that it was given.
--- Parameters: 1 number of jobs given, 2 number of crons given.
+-- When the sweep must look again, behind the jobs, the crons and the workflows that it was given.
+-- Parameters: 1 number of jobs given, 2 number of crons given, 3 number of workflows given.
 select
   (
     select next_at from (
@@ -17,6 +17,10 @@ select
   (
     select next_at from {schema}.crons where next_at is not null and enabled
     order by next_at limit 1 offset $2::bigint
+  ),
+  (
+    select next_at from {schema}.workflows where next_at is not null
+    order by next_at limit 1 offset $3::bigint
   ),
   (select next_at from {schema}.limits where next_at is not null order by next_at limit 1),
   (select next_at from {schema}.bundles order by next_at limit 1)

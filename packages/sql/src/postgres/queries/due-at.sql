@@ -1,2 +1,2 @@
 -- Null where nothing will ever be due.
-select {schema}.due_at_v1()
+select {schema}.due_at_v2()

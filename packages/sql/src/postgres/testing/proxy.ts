@@ -40,7 +40,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   let connections = 0;
   let endsNext = false;
 
-  const server = createServer({ noDelay: true }, (client) => {
+  const server = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
     connections++;
     const upstream = connect({ port: Number(port), host: hostname, noDelay: true });
     const born = isFrozen ? -1 : freezes;
@@ -52,9 +52,10 @@ export async function startProxy(target: string): Promise<Proxy> {
     ] as const) {
       sockets.add(from);
       from.on('error', () => {});
+      // A frozen network tells of no end either.
+      from.on('end', () => isDead() || from.end());
       from.on('close', () => {
         sockets.delete(from);
-        // A frozen network tells of no end either.
         if (!isDead()) to.destroy();
       });
     }

@@ -4,6 +4,7 @@ import { memoryStore, TestClock } from '@waybill/core/testing';
 import pg from 'pg';
 import { postgresStore } from '../../postgres/store.ts';
 import { sqliteStore } from '../../sqlite/store.ts';
+import { PostgresLog } from './postgres-log.ts';
 import { type Levels, type Soaked, soak } from './week.ts';
 
 /** What the process itself holds. The collector runs first, so that only what is still referred to counts. */
@@ -38,6 +39,7 @@ async function onSqlite(path: string): Promise<Soaked> {
 async function onPostgres(url: string, schema: string): Promise<Soaked> {
   const clock = new TestClock();
   const store = await postgresStore({ url, schema, clock, listen: false });
+  const log = new PostgresLog(url);
   const measure = async () => {
     const client = new pg.Client(url);
     await client.connect();
@@ -54,7 +56,7 @@ async function onPostgres(url: string, schema: string): Promise<Soaked> {
       `select count(*) from pg_class where relnamespace = '"${schema}"'::regnamespace and relispartition and relkind = 'r'`,
     );
     await client.end();
-    return { ...levels, partitions: Number(partitions![0]), ...ownLevels() };
+    return { ...levels, partitions: Number(partitions![0]), ...(await log.measure()), ...ownLevels() };
   };
   return { store, clock, measure };
 }

@@ -1,10 +1,15 @@
 import { engine, type Logger, type Store } from '@waybill/core';
 import type { TestClock } from '@waybill/core/testing';
-import { busyHour, DAY_MS, pass, SOAK_OPTIONS, setUp, windDown } from './life.ts';
+import { busyHour, DAY_MS, HOUR_MS, pass, SOAK_OPTIONS, setUp, windDown } from './life.ts';
 
-/** Days until as much goes as comes, and days for which that must stay so. */
+/** Days until as much goes as comes, and two weeks for which that must stay so: the second shows what only age brings. */
 const WARM_UP_DAYS = 4;
 const WEEK_DAYS = 7;
+/**
+ * Days are measured at six o'clock. PostgreSQL drops a day of jobs in the first hours of another, and an hour later when
+ * a day that is being added is in its way.
+ */
+const MEASURED_AT_MS = 6 * HOUR_MS;
 /** Longer than everything is kept: a day of retention, another of which PostgreSQL keeps days, and hours of margins. */
 const QUIET_DAYS = 4;
 
@@ -15,8 +20,8 @@ export interface SoakReport {
   start: Levels;
   /** When as much goes as comes. */
   level: Levels;
-  /** A week of the same later. */
-  week: Levels;
+  /** After each day of two weeks of the same. */
+  weeks: readonly [Levels[], Levels[]];
   /** Some days after the last that came. */
   end: Levels;
   /** Warnings of the engine and the store. */
@@ -30,7 +35,7 @@ export interface Soaked {
   measure(): Promise<Levels>;
 }
 
-/** Lives through a week of jobs on virtual time, and measures before, in it and after it. Closes the store. */
+/** Lives through weeks of jobs on virtual time, and measures before, after each day and at the end. Closes the store. */
 export async function soak({ store, clock, measure }: Soaked): Promise<SoakReport> {
   const warnings: string[] = [];
   const warn = (fields: unknown, text?: string) => void warnings.push(`${text} ${JSON.stringify(fields)}`);
@@ -38,19 +43,22 @@ export async function soak({ store, clock, measure }: Soaked): Promise<SoakRepor
   const waybill = engine({ store, logger, ...SOAK_OPTIONS });
   try {
     await setUp(waybill);
-    await pass(clock, 2 * SOAK_OPTIONS.sweepEveryMs);
+    await pass(clock, MEASURED_AT_MS);
     const start = await measure();
     let hour = 1;
     const live = async (days: number) => {
-      for (const until = hour + days * 24; hour < until; hour++) await busyHour(waybill, clock, hour);
+      const measured: Levels[] = [];
+      for (let day = 0; day < days; day++) {
+        for (const until = hour + 24; hour < until; hour++) await busyHour(waybill, clock, hour);
+        measured.push(await measure());
+      }
+      return measured;
     };
-    await live(WARM_UP_DAYS);
-    const level = await measure();
-    await live(WEEK_DAYS);
-    const week = await measure();
+    const level = (await live(WARM_UP_DAYS)).at(-1)!;
+    const weeks = [await live(WEEK_DAYS), await live(WEEK_DAYS)] as const;
     await windDown(waybill, clock, hour);
     await pass(clock, QUIET_DAYS * DAY_MS);
-    return { start, level, week, end: await measure(), warnings };
+    return { start, level, weeks, end: await measure(), warnings };
   } finally {
     await waybill.close();
   }

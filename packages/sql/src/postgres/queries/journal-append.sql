@@ -1,0 +1,3 @@
+-- Parameters: as of append_journal_v1.
+select n, status, run, head, weight
+from {schema}.append_journal_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
