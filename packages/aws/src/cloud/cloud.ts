@@ -1,3 +1,5 @@
+// biome-ignore lint/suspicious/noTsIgnore: in the repository the peer is there, so nothing would be expected.
+/** @ts-ignore An optional peer: where it is not installed, its types are any. */
 import type { FauxqsServer } from 'fauxqs';
 import { startDynamoDb } from './dynamodb.ts';
 import { type BusEvent, startEventBus } from './event-bus.ts';

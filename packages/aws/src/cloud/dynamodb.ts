@@ -51,9 +51,22 @@ export async function startDynamoDb(host: string, port: number): Promise<LocalDy
   return { endpoint, accessKey: `local${randomBytes(16).toString('hex')}`, stop };
 }
 
-/** It refuses whatever is no call of DynamoDB, but it answers. */
+const CREDENTIAL = 'Credential=start/20260101/us-east-1/dynamodb/aws4_request';
+
+/**
+ * Whether it has answered a real call. The first one loads most of the program and may take seconds on a busy machine, which
+ * is longer than a client of ours waits for an answer.
+ */
 const answers = (endpoint: string): Promise<boolean> =>
-  fetch(endpoint).then(
+  fetch(endpoint, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/x-amz-json-1.0',
+      'X-Amz-Target': 'DynamoDB_20120810.ListTables',
+      Authorization: `AWS4-HMAC-SHA256 ${CREDENTIAL}, SignedHeaders=host, Signature=0`,
+    },
+    body: '{}',
+  }).then(
     async (response) => {
       await response.body?.cancel();
       return true;

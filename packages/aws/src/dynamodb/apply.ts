@@ -16,10 +16,10 @@ import { LimitDraft, withSlot } from './limit-draft.ts';
 import { admitMore, type LimitName } from './limits.ts';
 import { limitLine } from './locks.ts';
 import { type OpenSegments, tooLate } from './log-writer.ts';
-import { hasMark, isFenced } from './marks.ts';
+import { hasMark, isFenced, withMarks } from './marks.ts';
 import { toldOf } from './queue-book.ts';
 import { readRows, wholeJobs } from './read.ts';
-import { expireCompanions, fits, keepCompanions, rowUpdate, writeSides } from './row-writes.ts';
+import { expireCompanions, fits, keepCompanions, rowUpdate, trimLater, writeSides } from './row-writes.ts';
 import { fromItem, stateOf } from './rows.ts';
 import type { Write } from './writes.ts';
 
@@ -70,7 +70,10 @@ async function applyOne(
   await writeSides(base, sides);
   segments.assertFresh();
   const written = await base.db.write(update);
-  if (written.ok) return { status: 'applied', repeated: false, admitted: [] };
+  if (written.ok) {
+    trimLater(base, written.item);
+    return { status: 'applied', repeated: false, admitted: [] };
+  }
   if (isFenced(written.old, mark)) throw tooLate();
   return judge(change, written.old, mark);
 }
@@ -107,6 +110,7 @@ async function applyTogether(
     const planned = await planChange(base, row!, change, mark, isForgetful);
     segments.assertFresh();
     if (await base.db.transact([...planned.writes, ...writes])) {
+      trimLater(base, { ...row!, ev: withMarks(row, [mark]) });
       const others = [...planned.admitted, ...(await admitMore(base, planned.more))];
       const admitted = [...(planned.own ? [planned.own] : []), ...(await wholeJobs(base, others))];
       return { status: 'applied', repeated: false, admitted };
@@ -186,6 +190,7 @@ function tell(base: Base, written: readonly Change[], answers: readonly ApplyAns
   base.wakes.jobs(written.map(({ job }) => job));
   base.wakes.jobs(answers.flatMap((answer) => (answer.status === 'applied' ? answer.admitted : [])));
   const room = written.filter(({ job, expect }) => expect.by === 'lease' || job.state !== 'active');
+  if (room.some(({ job }) => base.queues.isTenantLimited(job.tenant))) base.wakes.all();
   base.wakes.queue(
     ...new Set(
       room

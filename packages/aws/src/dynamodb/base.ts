@@ -1,6 +1,7 @@
 import type { Database } from './database.ts';
 import type { Locks } from './locks.ts';
 import type { LogWriter } from './log-writer.ts';
+import type { MarkTrimmer } from './mark-trimmer.ts';
 import type { OrphanWatch } from './orphan-watch.ts';
 import type { QueueBook } from './queue-book.ts';
 import type { Settings } from './settings.ts';
@@ -12,6 +13,7 @@ export interface Base {
   settings: Settings;
   log: LogWriter;
   orphans: OrphanWatch;
+  marks: MarkTrimmer;
   locks: Locks;
   wakes: Wakes;
   queues: QueueBook;

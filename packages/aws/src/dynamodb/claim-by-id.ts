@@ -4,7 +4,8 @@ import { takeRows } from './claim-rows.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import type { Item } from './items.ts';
 import { jobKey } from './keys.ts';
-import { gateOf, readGates } from './queue-gate.ts';
+import { claimLines } from './locks.ts';
+import { type GateItems, gateOf, readGates } from './queue-gate.ts';
 import { readRows, wholeJobs } from './read.ts';
 import { stateOf } from './rows.ts';
 
@@ -46,26 +47,37 @@ async function answerAll(
     } else if (isExact || isLasting(answer)) answers.set(id, answer);
     else again.push(id);
   }
-  const items = await readGates(base, request.tenant, [...byQueue.keys()]);
-  for (const [queue, entries] of byQueue) {
-    const rest = await base.locks.run([`queue ${request.tenant} ${queue}`], () =>
-      takeById(base, request, queue, items.get(queue), entries, answers, isExact),
+  const gates = await readGates(base, request.tenant, [...byQueue.keys()]);
+  // Jobs of all queues share the limit of a tenant, so there they take their turns in the order of the ids.
+  const turns = gates.tenantItem ? oneByOne(ids, byQueue) : [...byQueue];
+  for (const [queue, entries] of turns) {
+    const rest = await base.locks.run(claimLines(request.tenant, queue, gates.tenantItem !== undefined), () =>
+      takeById(base, request, queue, gates, entries, answers, isExact),
     );
     again.push(...rest);
   }
   return again;
 }
 
+type Entry = [id: string, row: Item];
+
+function oneByOne(ids: readonly string[], byQueue: ReadonlyMap<string, Entry[]>): [queue: string, Entry[]][] {
+  const places = new Map(ids.map((id, index) => [id, index]));
+  return [...byQueue]
+    .flatMap(([queue, entries]) => entries.map((entry): [string, Entry[]] => [queue, [entry]]))
+    .sort(([, [a]], [, [b]]) => places.get(a![0])! - places.get(b![0])!);
+}
+
 async function takeById(
   base: Base,
   request: ClaimByIdRequest,
   queue: string,
-  item: Item | undefined,
+  { items, tenantItem }: GateItems,
   entries: readonly [id: string, row: Item][],
   answers: Map<string, ClaimAnswer>,
   isExact: boolean,
 ): Promise<string[]> {
-  const gate = await gateOf(base, request.tenant, queue, item, request.now);
+  const gate = await gateOf(base, request.tenant, queue, items.get(queue), tenantItem, request.now);
   if (gate.isPaused) {
     for (const [id] of entries) answers.set(id, { status: 'paused' });
     return [];

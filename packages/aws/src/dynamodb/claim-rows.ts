@@ -4,12 +4,13 @@ import { inParallel } from './database.ts';
 import type { Item } from './items.ts';
 import { LimitDraft } from './limit-draft.ts';
 import { limitLine } from './locks.ts';
-import { hasMark } from './marks.ts';
+import { hasMark, withMarks } from './marks.ts';
 import { toldOf } from './queue-book.ts';
 import { type Gate, startUnder } from './queue-gate.ts';
 import { readableJobs } from './read.ts';
-import { claimUpdate } from './row-writes.ts';
+import { claimUpdate, trimLater } from './row-writes.ts';
 import { headOf } from './rows.ts';
+import { startInTenant } from './tenant-gate.ts';
 import type { Write } from './writes.ts';
 
 export interface Lease {
@@ -47,7 +48,8 @@ export async function takeRows(base: Base, rows: readonly Item[], gate: Gate, le
   const picks = changes.map((change, index) => (change ? { row: rows[index]!, job: change.job } : null));
 
   const places = picks.flatMap((pick, index) => (pick ? [index] : []));
-  const isTogether = (index: number) => gate.limited !== null || picks[index]!.job.limitKey !== null;
+  const isWhole = gate.limited !== null || gate.tenantLimited !== null;
+  const isTogether = (index: number) => isWhole || picks[index]!.job.limitKey !== null;
   await inParallel(
     places.filter((index) => !isTogether(index)),
     async (index) => {
@@ -55,6 +57,7 @@ export async function takeRows(base: Base, rows: readonly Item[], gate: Gate, le
       const mark = segments.mark(index);
       segments.assertFresh();
       const written = await base.db.write(claimUpdate(base, row, job, mark));
+      if (written.ok) trimLater(base, written.item);
       const isOurs = written.ok || hasMark(written.old, mark);
       if (isOurs) taken.jobs[index] = job;
       else if (!written.ok) taken.now[index] = written.old;
@@ -72,7 +75,11 @@ export async function takeRows(base: Base, rows: readonly Item[], gate: Gate, le
       lease.now,
     )
   ) {
-    for (const index of together) taken.jobs[index] = picks[index]!.job;
+    for (const [place, index] of together.entries()) {
+      const { row, job } = picks[index]!;
+      taken.jobs[index] = job;
+      trimLater(base, { ...row, ev: withMarks(row, [marks[place]!]) });
+    }
   }
   for (const index of places) if (taken.jobs[index] === null) segments.lose(index);
   taken.jobs = taken.jobs.map((job, index) => (whole[index] ? job : null));
@@ -105,6 +112,7 @@ async function takeTogether(
       }
       const jobs = picks.map(({ job }) => job);
       if (gate.limited) writes.push(startUnder(gate.limited, jobs, now));
+      if (gate.tenantLimited) writes.push(startInTenant(gate.tenantLimited, jobs));
       return base.db.transact(writes);
     },
   );

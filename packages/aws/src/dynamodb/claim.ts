@@ -5,10 +5,12 @@ import { takeRows } from './claim-rows.ts';
 import { absent, any, equals } from './conditions.ts';
 import { pause } from './failures.ts';
 import { type Item, keyOf } from './items.ts';
-import { claimKey, jobKey, partsOf, queueKey, readyPartition } from './keys.ts';
+import { claimKey, jobKey, partsOf, queueKey, readyPartition, tenantLimitKey } from './keys.ts';
+import { claimLines } from './locks.ts';
 import { type Gate, gateOf, readGates } from './queue-gate.ts';
 import { readRows, wholeJobs } from './read.ts';
 import { secondsOf, stateOf } from './rows.ts';
+import type { TenantItem } from './tenant-gate.ts';
 
 /** How long a repeated claim is known: longer than anybody tries again. */
 const CLAIMS_KEPT_MS = 86_400_000;
@@ -32,23 +34,36 @@ async function claimNext(base: Base, request: ClaimRequest): Promise<Job[]> {
   const { tenant, claimId, now } = request;
   const queues = [...new Set(request.queues)];
   const key = claimKey(tenant, claimId);
-  const [known, ...items] = await base.db.getAll([key, ...queues.map((name) => queueKey(tenant, name))]);
+  // Where no limit is known, it is read with the first jobs that are found: most claims find none.
+  const limits = base.queues.isTenantLimited(tenant) ? [tenantLimitKey(tenant)] : [];
+  const settings = [...queues.map((name) => queueKey(tenant, name)), ...limits];
+  const [known, ...items] = await base.db.getAll([key, ...settings]);
+  let tenantItem: TenantItem = limits.length > 0 ? items[queues.length] : 'unread';
   if (known) return repeat(base, request, known);
   const claimed: Job[] = [];
   const noted: string[] = [];
   const call = randomUUID();
   for (const [index, queue] of queues.entries()) {
     if (claimed.length >= request.limit) break;
-    await base.locks.run([`queue ${tenant} ${queue}`], async () => {
+    await base.locks.run(claimLines(tenant, queue, limits.length > 0), async () => {
       const given = new Set<string>();
       for (let round = 0; round < ROUNDS; round++) {
-        const gate = await gateOf(base, tenant, queue, items[index], now);
+        const gate = await gateOf(base, tenant, queue, items[index], tenantItem, now);
         const wanted = Math.min(request.limit - claimed.length, gate.room);
         if (gate.isPaused || wanted <= 0) return;
         const rows = await findReady(base, tenant, queue, gate, wanted, now, given, round);
         if (rows.length === 0) return;
         for (const row of rows) noted.push(`${partsOf(row['pk'] as string)[1]} ${row['vr']}`);
-        if (!(await note(base, request, call, noted))) return;
+        const [isOurs, limit] = await Promise.all([
+          note(base, request, call, noted),
+          tenantItem === 'unread' ? base.db.get(tenantLimitKey(tenant)) : undefined,
+        ]);
+        if (!isOurs) return;
+        if (tenantItem === 'unread') {
+          tenantItem = limit;
+          // How many may start is to be found out anew.
+          if (limit) continue;
+        }
         const taken = await takeRows(base, rows, gate, request);
         claimed.push(...taken.jobs.filter((job) => job !== null));
         if (claimed.length >= request.limit || taken.jobs.every((job) => job !== null)) return;
@@ -85,8 +100,8 @@ async function repeat(base: Base, request: ClaimRequest, known: Item): Promise<J
     if (stateOf(row) === 'active' && row['ck'] === claimId) held.push(...(await wholeJobs(base, [row])));
     else if (String(row['vr']) === chosen.get(id) && stateOf(row) === 'available') {
       const queue = row['q'] as string;
-      const items = await readGates(base, tenant, [queue]);
-      const gate = await gateOf(base, tenant, queue, items.get(queue), now);
+      const { items, tenantItem } = await readGates(base, tenant, [queue]);
+      const gate = await gateOf(base, tenant, queue, items.get(queue), tenantItem, now);
       if (gate.isPaused || gate.room <= 0) continue;
       const taken = await takeRows(base, [row], gate, request);
       held.push(...taken.jobs.filter((job) => job !== null));

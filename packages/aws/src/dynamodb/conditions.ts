@@ -1,5 +1,10 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { toValue, type Value } from './items.ts';
+import type { AttributeValue } from './sdk.ts';
+
+interface UsedWords {
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, AttributeValue>;
+}
 
 /** Collects names and values of one request. Every name is aliased: DynamoDB reserves hundreds of common words. */
 export class Words {
@@ -18,7 +23,7 @@ export class Words {
   }
 
   /** DynamoDB refuses empty maps. */
-  used() {
+  used(): UsedWords {
     return {
       ...(Object.keys(this.names).length > 0 && { ExpressionAttributeNames: this.names }),
       ...(Object.keys(this.values).length > 0 && { ExpressionAttributeValues: this.values }),
@@ -44,6 +49,12 @@ export const lacks =
   (attribute: string, value: string): Condition =>
   (words) =>
     `NOT contains(${words.name(attribute)}, ${words.value(value)})`;
+
+/** A list has this value at this place. */
+export const holdsAt =
+  (attribute: string, place: number, value: string): Condition =>
+  (words) =>
+    `${words.name(attribute)}[${place}] = ${words.value(value)}`;
 
 /** Null stands for an attribute that is not there. */
 export const equals = (attribute: string, value: Value | null): Condition =>

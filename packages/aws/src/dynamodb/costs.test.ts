@@ -2,6 +2,7 @@ import { aJob, settleChange, TestClock } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Meter, type Use } from '../testing/meter.ts';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
+import { batchesOf, say, started } from './testing/journal.ts';
 
 const JOBS = 25;
 const COMPLETED = { kind: 'completed', result: { ok: true } } as const;
@@ -79,6 +80,44 @@ describe.skipIf(!canRun)('what jobs cost on DynamoDB (skipped: needs Java 17)', 
     // The same again changes nothing, so it is one look.
     const again = () => store.queues.setPaused('', 'q', true, { ...told, type: 'queue.paused', subject: 'q' });
     expect(await meter.per(1, again)).toEqual({ requests: 1, write: 0, read: 1 });
+  });
+
+  it('a batch of a journal costs two units for its row and two for each of its kilobytes', async () => {
+    const meter = new Meter(client());
+    const { store, clock, close } = await open({ client: meter });
+    onTestFinished(close);
+    const job = await started(store, clock, { type: 'email.send', spec: SPEC });
+    let next = 0;
+    const append = (bytes: number) =>
+      meter.per(1, () => say(store, job, [++next, next], { body: Buffer.alloc(bytes, 'x') }));
+    // The first one of a process reads the row; from then on the process knows how far the run is.
+    expect(await append(700)).toEqual({ requests: 2, write: 4, read: 1 });
+    expect(await append(700)).toEqual({ requests: 1, write: 4, read: 0 });
+    // 50 entries of 200 bytes, compressed and not.
+    expect(await append(3_600)).toEqual({ requests: 1, write: 10, read: 0 });
+    expect(await append(10_300)).toEqual({ requests: 1, write: 24, read: 0 });
+    // One that was stored before is not written again.
+    next -= 1;
+    expect(await append(700)).toEqual({ requests: 1, write: 0, read: 1 });
+  });
+
+  it('reading a journal costs the row and its size, and a look that finds nothing new the row alone', async () => {
+    const meter = new Meter(client());
+    const { store, clock, close } = await open({ client: meter });
+    onTestFinished(close);
+    const job = await started(store, clock, { type: 'email.send', spec: SPEC });
+    for (let n = 1; n <= JOBS; n++) await say(store, job, [n, n], { body: Buffer.alloc(3_600, 'x') });
+    const { tenant, id } = job;
+    const look = (sequence: number) =>
+      meter.per(1, () => store.journal.read({ tenant, id, after: { run: 1, sequence }, limit: 100, maxBytes: 1e6 }));
+    expect(await look(JOBS)).toEqual({ requests: 1, write: 0, read: 1 });
+    expect(await look(JOBS - 1)).toEqual({ requests: 2, write: 0, read: 2 });
+    const whole = await meter.per(1, () => batchesOf(store, job));
+    expect(whole.read).toBeLessThanOrEqual(1 + Math.ceil((JOBS * 3_750) / 4_096));
+    const heartbeat = await meter.per(1, () =>
+      store.extend([{ tenant, id, by: 'anyone', leaseMs: null, now: clock.now() + 20_000 }]),
+    );
+    expect(heartbeat.write, 'the row stays under a kilobyte').toBe(1);
   });
 
   it('a sweep that finds nothing costs two looks at the index', async () => {

@@ -1,11 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { WaybillError } from '@waybill/core';
 import type { Timeouts } from '../timeouts.ts';
 import { type Condition, differs, Words } from './conditions.ts';
 import { pause, withPatience } from './failures.ts';
 import { fromAttributes, type Item, type Key, toAttributes } from './items.ts';
-import type { Sdk } from './sdk.ts';
+import type { AttributeValue, DynamoDBClient, Sdk } from './sdk.ts';
 import type { Settings } from './settings.ts';
 import { encodeWrite, type Write } from './writes.ts';
 
@@ -20,6 +19,8 @@ export interface Query {
   limit?: number;
   backwards?: boolean;
   after?: Item;
+  /** Answers only these attributes. The items are read, and paid for, as a whole. */
+  only?: readonly string[];
 }
 
 export interface Found {
@@ -79,8 +80,9 @@ export class Database {
   async #getPart(keys: readonly Key[], strong: boolean): Promise<Item[]> {
     const items: Item[] = [];
     let rest: Record<string, AttributeValue>[] = keys.map(toAttributes);
+    const latest = performance.now() + this.#timeouts.callMs - this.#timeouts.requestMs;
     for (let round = 0; rest.length > 0; round++) {
-      if (round > MOST_ROUNDS) throw new WaybillError('resource_exhausted', 'DynamoDB left reads undone.');
+      if (round > MOST_ROUNDS || (round > 0 && performance.now() > latest)) throw leftUndone();
       // Whatever did not fit or was throttled comes back as undone.
       if (round > 0) await pause(Math.min(round, 5));
       const RequestItems = { [this.table]: { Keys: rest, ConsistentRead: strong } };
@@ -94,12 +96,13 @@ export class Database {
   }
 
   /** One page. Of the table it is what is there now; an index may be late. */
-  async query({ index, where, filter, limit, backwards, after }: Query): Promise<Found> {
+  async query({ index, where, filter, limit, backwards, after, only }: Query): Promise<Found> {
     const words = new Words();
     const input = {
       TableName: this.table,
       KeyConditionExpression: where(words),
       ...(filter && { FilterExpression: filter(words) }),
+      ...(only && { ProjectionExpression: only.map((name) => words.name(name)).join(', ') }),
       ...words.used(),
       ...(index === undefined ? { ConsistentRead: true } : { IndexName: index }),
       ...(limit !== undefined && { Limit: limit }),
@@ -201,6 +204,11 @@ export class Database {
   }
 }
 
+const leftUndone = (): WaybillError =>
+  new WaybillError('resource_exhausted', 'DynamoDB left reads undone again and again: it is overloaded.', {
+    hint: 'Spread the load over more shards, or raise the capacity of the table and its indexes.',
+  });
+
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 
 function signed(write: Write, w: string): Write {
@@ -216,8 +224,18 @@ function isRefused(reason: unknown): boolean {
 }
 
 function tellTooLarge(reason: unknown): unknown {
-  const { name, message = '' } = reason as { name?: string; message?: string };
-  if (name !== 'ValidationException' || !/size/i.test(message)) return reason;
+  const {
+    name,
+    message = '',
+    CancellationReasons = [],
+  } = reason as {
+    name?: string;
+    message?: string;
+    CancellationReasons?: { Code?: string; Message?: string }[];
+  };
+  const told = CancellationReasons.filter(({ Code }) => Code === 'ValidationError').map(({ Message = '' }) => Message);
+  if (name === 'ValidationException') told.push(message);
+  if (!told.some((one) => /size/i.test(one))) return reason;
   return new WaybillError('payload_too_large', 'DynamoDB keeps at most 400 KB in one item.', {
     cause: reason,
     hint: 'Name a place for large payloads: blobs in the options, --blobs or WAYBILL_BLOBS.',

@@ -6,6 +6,7 @@ import {
   readEach,
   type UnreadableRow,
   WaybillError,
+  type WorkflowRecord,
 } from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, atMost, equals, more } from './conditions.ts';
@@ -17,6 +18,7 @@ import { duePartition, partsOf, partsOfKey } from './keys.ts';
 import { admit } from './limits.ts';
 import { readRows, withSides } from './read.ts';
 import { fromItem } from './rows.ts';
+import { workflowOf } from './workflow-items.ts';
 
 /** Alarms looked at by one call, as a multiple of what is asked for: crons, limits and jobs share the index. */
 const LOOK_AHEAD = 2;
@@ -52,13 +54,18 @@ export async function due(base: Base, { now, limit }: DueQuery): Promise<DueAnsw
     const [id] = partsOf(keyOf(entry).pk) as [string];
     await isolated({ kind: 'batch', tenant: '', id }, () => finishBatch(base, id));
   }
-  const [jobs, crons] = await Promise.all([dueJobs(base, rung, now, limit), dueCrons(base, rung, now, limit)]);
-  const moments = [jobs.next, crons.next, later].filter((moment) => moment !== null);
+  const [jobs, crons, workflows] = await Promise.all([
+    dueJobs(base, rung, now, limit),
+    dueCrons(base, rung, now, limit),
+    dueWorkflows(base, rung, now, limit),
+  ]);
+  const moments = [jobs.next, crons.next, workflows.next, later].filter((moment) => moment !== null);
   return {
     jobs: jobs.due,
     crons: crons.due,
+    workflows: workflows.due,
     admitted,
-    unreadable: [...unreadable, ...jobs.unreadable, ...crons.unreadable],
+    unreadable: [...unreadable, ...jobs.unreadable, ...crons.unreadable, ...workflows.unreadable],
     nextAt: moments.length === 0 ? null : Math.min(...moments),
   };
 }
@@ -114,6 +121,26 @@ async function dueCrons(base: Base, rung: readonly Item[], now: number, limit: n
   const come = waiting.filter((cron) => cron.nextAt! <= now);
   const moments = waiting.filter((cron) => !come.slice(0, limit).includes(cron)).map((cron) => cron.nextAt!);
   return { due: come.slice(0, limit), next: moments.length === 0 ? null : Math.min(...moments), unreadable };
+}
+
+async function dueWorkflows(
+  base: Base,
+  rung: readonly Item[],
+  now: number,
+  limit: number,
+): Promise<Come<WorkflowRecord>> {
+  const items = await base.db.getAll(rung.filter((entry) => kindOf(entry) === 'W').map(keyOf));
+  const { read, unreadable } = readEach(
+    items.filter((item) => item !== undefined),
+    workflowOf,
+    (item) => {
+      const [tenant, id] = partsOfKey(item);
+      return { kind: 'workflow', tenant, id };
+    },
+  );
+  // The index may be late: one that has ended has no moment.
+  const come = read.filter(({ nextAt }) => nextAt !== null && nextAt <= now).sort((a, b) => a.nextAt! - b.nextAt!);
+  return { due: come.slice(0, limit), next: come[limit]?.nextAt ?? null, unreadable };
 }
 
 /** When the next one rings. The few first are looked at, since an early alarm would cut short everybody's sleep. */

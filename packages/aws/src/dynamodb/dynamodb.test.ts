@@ -1,8 +1,9 @@
-import { testStore } from '@waybill/core/testing';
+import { testJournalStore, testStore } from '@waybill/core/testing';
 import { describe } from 'vitest';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
 
 describe.skipIf(!canRun)('on DynamoDB Local (skipped: needs Java 17)', () => {
   const { factory } = useLocalDynamo();
   testStore('dynamodb', factory);
+  testJournalStore('dynamodb', factory);
 });

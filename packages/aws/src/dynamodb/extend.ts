@@ -1,10 +1,10 @@
 import {
   type ExtendAnswer,
   type ExtendRequest,
+  fenceAdmits,
   heartbeatEvent,
   type Job,
   type JobEvent,
-  speaksFor,
   transition,
 } from '@waybill/core';
 import type { Base } from './base.ts';
@@ -14,9 +14,9 @@ import { MOST_TRIES, tooContended } from './failures.ts';
 import type { Item } from './items.ts';
 import { jobKey } from './keys.ts';
 import type { OpenSegments } from './log-writer.ts';
-import { hasMark, unlessFenced, withMarks } from './marks.ts';
+import { hasMark, unlessFenced } from './marks.ts';
 import { readRows } from './read.ts';
-import { MARKS_KEPT } from './row-writes.ts';
+import { trimLater } from './row-writes.ts';
 import { codeOf, fromItem } from './rows.ts';
 
 /** A row as it was read, and what a request makes of it. */
@@ -57,12 +57,12 @@ async function toldBy(base: Base, request: ExtendRequest): Promise<ToldExtension
 }
 
 async function writeTold(base: Base, one: ToldExtension, segments: OpenSegments, mark: string): Promise<boolean> {
-  const { row, leaseUntil, nextAt } = one;
+  const { leaseUntil, nextAt } = one;
   segments.assertFresh();
-  const set = { lu: leaseUntil, nx: nextAt, ev: withMarks(row, [mark], MARKS_KEPT) };
+  const change = { set: { lu: leaseUntil, nx: nextAt }, append: { ev: [mark] } };
   const update = jobKey(one.job.tenant, one.job.id);
-  // Only heartbeats write a row while it runs, and they move `lu`: so its marks are as they were read.
-  const written = await base.db.write({ update, change: { set }, if: unlessFenced(mark, asRead(one)) });
+  const written = await base.db.write({ update, change, if: unlessFenced(mark, asRead(one)) });
+  if (written.ok) trimLater(base, written.item);
   return written.ok || hasMark(written.old, mark);
 }
 
@@ -90,7 +90,7 @@ async function plan(base: Base, request: ExtendRequest, strong: boolean): Promis
   const { tenant, id, by, leaseMs, now } = request;
   const [row] = await readRows(base, [jobKey(tenant, id)], { strong });
   const job = row && fromItem({ sp: '{}', ...row });
-  const change = job && speaksFor(job, by) ? transition(job, { do: 'extend', leaseMs }, now) : null;
+  const change = job && fenceAdmits(job, by) ? transition(job, { do: 'extend', leaseMs }, now) : null;
   return row && job && change ? { row, job, leaseUntil: change.job.leaseUntil!, nextAt: change.job.nextAt! } : null;
 }
 

@@ -68,6 +68,7 @@ async function fireTogether(
     const isIn = await base.db.transact([move, ...(plan?.writes ?? []), ...counts]);
     const standing = isIn || counts.length === 0 ? null : await facts.standing(base, factMarks);
     if (isIn || standing === 'told') {
+      if (counts.length > 0) facts.trimLater(base, factMarks);
       const stored = plan ? [await inserted(base, plan)] : [];
       for (const { jobs } of stored) base.wakes.jobs(jobs);
       return { status: 'fired', ...storedBy(stored) };

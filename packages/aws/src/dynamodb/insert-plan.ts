@@ -32,7 +32,7 @@ export async function planGroup(base: Base, group: MarkedGroup, view: GroupView)
   await base.queues.note(group.jobs.map(({ job }) => job));
   const plan: GroupPlan = { writes: [], sides: [], jobs: [], admitted: [], more: [] };
   plan.writes.push(...idempotencyWrites(group, view), ...uniqueWrites(group, view));
-  plan.writes.push(...edgeWrites(group, view), ...nodeWrites(group), ...enterWorkflow(group, view));
+  plan.writes.push(...edgeWrites(group, view), ...nodeWrites(group), ...enterWorkflow(group, view, base.settings));
   const slots = await planLimits(base, group, view, plan, now);
   for (const [index, { job }] of group.jobs.entries()) {
     const stored = slots.has(job.id) ? withSlot(job) : job;

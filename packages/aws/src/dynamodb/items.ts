@@ -1,7 +1,7 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from './sdk.ts';
 
-/** All that our items are made of: text, numbers and lists of text. What is absent is null or false. */
-export type Value = string | number | readonly string[];
+/** All that our items are made of: text, numbers, lists of text, and bytes. What is absent is null or false. */
+export type Value = string | number | readonly string[] | Uint8Array;
 export type Item = Record<string, Value>;
 
 export interface Key {
@@ -14,6 +14,7 @@ export const keyOf = (item: Item): Key => ({ pk: item['pk'] as string, sk: item[
 export function toValue(value: Value): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return { N: String(value) };
+  if (value instanceof Uint8Array) return { B: value };
   return { L: value.map((text) => ({ S: text })) };
 }
 
@@ -24,6 +25,7 @@ export function toAttributes(item: Item | Key): Record<string, AttributeValue> {
 function fromValue(value: AttributeValue): Value {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return Number(value.N);
+  if (value.B !== undefined) return value.B;
   return (value.L ?? []).map(({ S }) => S ?? '');
 }
 
@@ -51,6 +53,7 @@ export function sizeOf(item: Item): number {
     size += name.length;
     if (typeof value === 'number') size += Math.ceil(String(value).length / 2) + 1;
     else if (typeof value === 'string') size += Buffer.byteLength(value);
+    else if (value instanceof Uint8Array) size += value.byteLength;
     else size += value.reduce((sum, one) => sum + one.length + 1, 3);
   }
   return size;

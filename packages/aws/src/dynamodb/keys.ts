@@ -6,11 +6,14 @@ import { type Item, type Key, keyOf } from './items.ts';
  *   J#tenant#id       J             a job's row
  *                     R             what its runs report of themselves
  *                     S..           its large fields
+ *                     j<run>#<after> a batch of its journal
  *                     IN#.., OUT#.. its edges as a child and as a parent
  *   T#tenant          Q#name        a queue          C#name   a cron
  *                     W#id          a workflow       H#id     a worker (a helping hand)
+ *                     L             how many jobs of the tenant may be active at once
  *   W#tenant#id       N#job         a node of a workflow J#join   a join of one
  *   G#tenant#queue    G             who runs under the limit of a queue
+ *   G#tenant          G             who runs under the limit of a tenant
  *   L#tenant#key      L, P#rank#job a limit, and the jobs that wait for it
  *   U#.., I#.., C#..  -             a unique key, an idempotency key, a claim
  *   B#batch           -             the commit of a staged group
@@ -74,6 +77,9 @@ export const joinKey = (tenant: string, workflow: string, join: string): Key => 
 
 export const gateKey = (tenant: string, queue: string): Key => ({ pk: joined('G', tenant, queue), sk: 'G' });
 
+export const tenantLimitKey = (tenant: string): Key => ({ pk: tenantPk(tenant), sk: 'L' });
+export const tenantGateKey = (tenant: string): Key => ({ pk: joined('G', tenant), sk: 'G' });
+
 export const limitPk = (tenant: string, key: string): string => joined('L', tenant, key);
 export const limitKey = (tenant: string, key: string): Key => ({ pk: limitPk(tenant, key), sk: 'L' });
 export const parkedKey = (tenant: string, key: string, rank: string, job: string): Key => ({
@@ -105,6 +111,8 @@ export const bucketPk = (bucket: number): string => `LOG#${bucket}`;
 export const positionSk = (position: number): string => String(position).padStart(POSITIONS.digits, '0');
 /** Sorts right behind the segment that it confirms. */
 export const confirmSk = (position: number): string => `${positionSk(position)}c`;
+export const segmentKey = (position: number): Key => ({ pk: bucketPk(bucketOf(position)), sk: positionSk(position) });
+export const confirmKey = (position: number): Key => ({ pk: bucketPk(bucketOf(position)), sk: confirmSk(position) });
 /** The segment that the item of this key confirms; null: it is an item of another kind. */
 export function confirmedBy({ pk, sk }: Key): number | null {
   const position = Number.parseInt(sk, 10);

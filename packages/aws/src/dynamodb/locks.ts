@@ -22,5 +22,11 @@ export class Locks {
   }
 }
 
+/** The lines of a claim: those who take from one queue, and under a limit of the tenant all who take from any of its queues. */
+export const claimLines = (tenant: string, queue: string, isTenantLimited: boolean): string[] => [
+  `queue ${tenant} ${queue}`,
+  ...(isTenantLimited ? [`tenant ${tenant}`] : []),
+];
+
 /** The line of everybody who has to do with a limit. */
 export const limitLine = (tenant: string, key: string): string => `limit ${tenant} ${key}`;

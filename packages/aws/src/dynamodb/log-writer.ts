@@ -4,7 +4,7 @@ import { absent } from './conditions.ts';
 import type { Database } from './database.ts';
 import { encodeEntries } from './event-codec.ts';
 import type { Item } from './items.ts';
-import { bucketOf, bucketPk, confirmSk, positionSk } from './keys.ts';
+import { confirmKey, segmentKey } from './keys.ts';
 import { LogPositions } from './log-positions.ts';
 import { markOf, unloggedMark } from './marks.ts';
 import { secondsOf } from './rows.ts';
@@ -44,8 +44,10 @@ export class LogWriter {
       const position = first + offset;
       const x = secondsOf(now + this.#settings.retention.eventsMs);
       const body = encodeEntries(part.map((index) => changes[index]!));
-      const key = { pk: bucketPk(bucketOf(position)), sk: positionSk(position) };
-      const { ok, ...answer } = await this.#db.write({ put: { ...key, at: now, b: body, x }, if: absent() });
+      const { ok, ...answer } = await this.#db.write({
+        put: { ...segmentKey(position), at: now, b: body, x },
+        if: absent(),
+      });
       // Our own, if the answer to a first try was lost: nobody else was given this position.
       const isOwn = 'old' in answer && answer.old?.['b'] === body;
       if (!ok && !isOwn) {
@@ -154,8 +156,6 @@ export const tooLate = (): WaybillError =>
   new WaybillError('unavailable', 'The call to DynamoDB took too long and was given up before all of it was written.', {
     hint: 'Repeat the call: whatever it has written already is not written twice.',
   });
-
-const confirmKey = (position: number) => ({ pk: bucketPk(bucketOf(position)), sk: confirmSk(position) });
 
 /** `no`: the places whose events are not true. */
 export const confirmation = (position: number, lost: readonly number[], x: number) => ({

@@ -7,11 +7,17 @@ export const markOf = (position: number, index: number): string => `${position.t
 /** The mark of a change without events, of which the log knows nothing. */
 export const unloggedMark = (random: string): string => `-${random}`;
 
-const marksOf = (row: Item | undefined): readonly string[] => (row?.['ev'] as readonly string[] | undefined) ?? [];
+export const marksOf = (row: Item | undefined): readonly string[] =>
+  (row?.['ev'] as readonly string[] | undefined) ?? [];
 
-/** The marks of a row after a change of it. Of the oldest ones at most so many are kept. */
-export const withMarks = (row: Item | undefined, marks: readonly string[], kept: number): readonly string[] =>
-  [...marksOf(row), ...marks].slice(-kept);
+/**
+ * The marks of a row after a change of it. A writer never drops one, because a reader that comes hours later may still have
+ * to decide by it: see mark-trimmer.ts.
+ */
+export const withMarks = (row: Item | undefined, marks: readonly string[]): readonly string[] => [
+  ...marksOf(row),
+  ...marks,
+];
 
 export const hasMark = (row: Item | undefined, mark: string): boolean => marksOf(row).includes(mark);
 

@@ -5,11 +5,13 @@ import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { readGroup } from './group-view.ts';
 import { inserted, refusal } from './insert-group.ts';
 import { type GroupPlan, planGroup } from './insert-plan.ts';
+import { present } from './items.ts';
 import { prunePartition, shardOf, workflowKey } from './keys.ts';
 import type { OpenSegments } from './log-writer.ts';
 import { linesOf, type MarkedGroup, openLog, workflowLine } from './marked-group.ts';
 import { writeSides } from './row-writes.ts';
 import { Facts, lineOf } from './subjects.ts';
+import { flowAlarm } from './workflow-items.ts';
 
 /** The workflow moves and its jobs come in one transaction, in which the event of the move is told. */
 export function moveWorkflow(base: Base, request: MoveRequest): Promise<MoveAnswer> {
@@ -43,20 +45,33 @@ interface Opened {
   factMarks: readonly string[];
 }
 
-/** Answers those of the jobs that went in, by their place; `lost` when the workflow was not in the expected state. */
-async function moveTogether(
-  base: Base,
-  { tenant, id, from, to, total, now }: MoveRequest,
-  { groups, segments, facts, factMarks }: Opened,
-): Promise<Map<number, InsertAnswer> | 'lost' | 'outdated'> {
-  const key = workflowKey(tenant, id);
-  const { dueShards, retention } = base.settings;
+/** One that runs rings for the engine, where it has something to wait for, and one that has ended for the pruner. */
+function changeOf({ settings }: Base, request: MoveRequest) {
+  const { tenant, id, to, now, nextAt = null, reason = null, skips } = request;
+  const { dueShards, retention } = settings;
+  const beside = present({ nx: nextAt, rs: reason, ...(skips && { sp: true }) });
+  const gone = [...(nextAt === null ? ['nx'] : []), ...(reason === null ? ['rs'] : [])];
+  if (to === 'running') {
+    const alarm = flowAlarm({ tenant, id, nextAt }, settings);
+    const silent = nextAt === null ? ['dp', 'dn'] : [];
+    return { set: { st: to, ...beside, ...alarm }, remove: ['fi', 'x', ...gone, ...silent] };
+  }
   const pruned = {
     dp: prunePartition(shardOf(`${tenant} ${id}`, dueShards)),
     dn: now + Math.min(retention.finishedMs, retention.deadMs),
   };
-  const change =
-    to === 'running' ? { set: { st: to }, remove: ['fi', 'x', 'dp', 'dn'] } : { set: { st: to, fi: now, ...pruned } };
+  return { set: { st: to, fi: now, ...beside, ...pruned }, remove: gone };
+}
+
+/** Answers those of the jobs that went in, by their place; `lost` when the workflow was not in the expected state. */
+async function moveTogether(
+  base: Base,
+  request: MoveRequest,
+  { groups, segments, facts, factMarks }: Opened,
+): Promise<Map<number, InsertAnswer> | 'lost' | 'outdated'> {
+  const { tenant, id, from, total } = request;
+  const key = workflowKey(tenant, id);
+  const change = changeOf(base, request);
   const counts = facts.writes(base, factMarks);
   const isAsRead = total === undefined ? equals('st', from) : all(equals('st', from), equals('to', total));
   for (let round = 0; round < MOST_TRIES; round++) {
@@ -77,6 +92,7 @@ async function moveTogether(
     const isIn = await base.db.transact([{ update: key, change, if: isAsRead }, ...writes, ...counts]);
     const standing = isIn || counts.length === 0 ? null : await facts.standing(base, factMarks);
     if (isIn || standing === 'told') {
+      facts.trimLater(base, factMarks);
       const made = new Map<number, InsertAnswer>();
       for (const [index, plan] of plans) {
         const answer = await inserted(base, plan);

@@ -20,10 +20,11 @@ const rowOf = (item: Item | undefined): LockRow | null =>
 /** A new holder changes the fence; a longer lease and a release change its end. */
 const asRead = (row: LockRow | null) => all(equals('fe', row?.fence ?? null), equals('un', row?.until ?? null));
 
-async function take({ db }: Base, { name, owner, until, now }: Take): Promise<TakeAnswer> {
+async function take({ db }: Base, request: Take): Promise<TakeAnswer> {
+  const { name } = request;
   let row = rowOf(await db.get(lockKey(name)));
   for (let round = 0; round < MOST_TRIES; round++) {
-    const after = taken(row, owner, until, now);
+    const after = taken(row, request);
     if (after === null) return { status: 'taken', until: row!.until };
     const item = { ...lockKey(name), ow: after.owner, fe: after.fence, un: after.until };
     const written = await db.tryOnce({ put: item, if: asRead(row) });

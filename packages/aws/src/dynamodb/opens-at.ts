@@ -18,7 +18,7 @@ export async function opensAt(base: Base, { tenant, queues, now }: OpeningQuery)
 
 async function openingOf(base: Base, tenant: string, queue: string, now: number): Promise<number | null> {
   const item = await base.db.get(queueKey(tenant, queue));
-  const { isPaused, limited, shards } = await gateOf(base, tenant, queue, item, now);
+  const { isPaused, limited, shards } = await gateOf(base, tenant, queue, item, 'unread', now);
   if (isPaused || limited === null) return null;
   const use = { holders: limited.running.length, unclaimed: 0, window: limited.window };
   const moment = nextAdmission(limited.rule, use, now);

@@ -2,10 +2,11 @@ import { countedAs, isJobEvent, type LogEvent } from '@waybill/core';
 import type { Base } from './base.ts';
 import { absent, all, exists, lacks } from './conditions.ts';
 import { inParallel } from './database.ts';
+import { decodeEntries } from './event-codec.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { clearStaged } from './finish-batch.ts';
 import { type Item, type Key, text } from './items.ts';
-import { bucketOf, bucketPk, jobKey, positionSk, progressKey, subjectKey } from './keys.ts';
+import { jobKey, progressKey, segmentKey, subjectKey } from './keys.ts';
 import { confirmation, EMPTY_BODY } from './log-writer.ts';
 import { FENCE, hasMark, isBelow, isFenced, markOf, positionOf } from './marks.ts';
 import { secondsOf } from './rows.ts';
@@ -33,6 +34,14 @@ export async function settleOrphan(
   const written = await base.db.write(confirmation(position, lost, x));
   base.settings.logger.warn({ position, lost: lost.length }, 'A segment of the log had lost its writer.');
   return written.ok || !written.old ? new Set(lost) : lostIn(written.old);
+}
+
+/** The same, if the time for it has come. Answers whether the segment is settled now. */
+export async function settleIfOrphaned(base: Base, position: number, segment: Item): Promise<boolean> {
+  if (!base.orphans.isOrphaned(position, segment['at'] as number)) return false;
+  await settleOrphan(base, position, decodeEntries(segment['b'] as string), segment['x'] as number);
+  base.orphans.forget(position);
+  return true;
 }
 
 /**
@@ -69,8 +78,10 @@ export async function fence(base: Base, key: Key, mark: string): Promise<boolean
 /** Takes a position that was drawn and not used, so that its writer must draw another one. False: it was used after all. */
 export async function closePosition(base: Base, position: number): Promise<boolean> {
   const now = base.settings.clock.now();
-  const key = { pk: bucketPk(bucketOf(position)), sk: positionSk(position) };
   const x = secondsOf(now + base.settings.retention.eventsMs);
-  const { ok, ...answer } = await base.db.write({ put: { ...key, at: now, b: EMPTY_BODY, x }, if: absent() });
+  const { ok, ...answer } = await base.db.write({
+    put: { ...segmentKey(position), at: now, b: EMPTY_BODY, x },
+    if: absent(),
+  });
   return ok || ('old' in answer && answer.old?.['b'] === EMPTY_BODY);
 }

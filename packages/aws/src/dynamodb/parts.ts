@@ -1,6 +1,7 @@
 import type {
   CronStore,
   EventLog,
+  JournalStore,
   LimitStore,
   QueueStore,
   ReportStore,
@@ -10,12 +11,16 @@ import type {
 import type { Base } from './base.ts';
 import { enableCron, getCron, listCrons, putCron, removeCron } from './crons.ts';
 import { fireCron } from './fire-cron.ts';
+import { appendJournal } from './journal-append.ts';
+import { GrownNotifier, JournalHeads } from './journal-heads.ts';
+import { readJournal } from './journal-read.ts';
 import { getLimit, setLimit } from './limits.ts';
 import { endOfLog, readEvents } from './log.ts';
 import { moveWorkflow } from './move-workflow.ts';
 import { listQueues, queueStats, setKeep, setPaused, setQueueLimit } from './queues.ts';
 import { addReports, getProgress } from './reports.ts';
 import { tell } from './tell.ts';
+import { listTenants, setTenantLimit } from './tenants.ts';
 import { beat, direct, listWorkers } from './workers.ts';
 import { getWorkflow, listWorkflows, meet, parentsOf, UnfinishedNodes, waiting } from './workflows.ts';
 
@@ -33,6 +38,8 @@ export const queueStore = (base: Base): QueueStore => ({
   setPaused: (tenant, name, paused, told) => setPaused(base, tenant, name, paused, told),
   setKeep: (tenant, name, keep, told) => setKeep(base, tenant, name, keep, told),
   setLimit: (tenant, name, limit, told) => setQueueLimit(base, tenant, name, limit, told),
+  setTenantLimit: (tenant, concurrency) => setTenantLimit(base, tenant, concurrency),
+  tenants: (query) => listTenants(base, query),
 });
 
 export const limitStore = (base: Base): LimitStore => ({
@@ -57,6 +64,20 @@ export const reportStore = (base: Base): ReportStore => ({
   add: (requests) => addReports(base, requests),
   get: (keys) => getProgress(base, keys),
 });
+
+export function journalStore(base: Base): JournalStore {
+  const heads = new JournalHeads();
+  const grown = new GrownNotifier();
+  return {
+    append: async (requests) => {
+      const answers = await appendJournal(base, heads, requests);
+      grown.tell(requests.filter((_, index) => answers[index]!.status === 'stored').map(({ id }) => id));
+      return answers;
+    },
+    read: (query) => readJournal(base, query),
+    onGrown: (listener) => grown.listen(listener),
+  };
+}
 
 export const workerStore = (base: Base): WorkerStore => ({
   beat: (request) => beat(base, request),

@@ -151,7 +151,7 @@ const SCENES: Record<string, Scene> = {
   },
 };
 
-describe.skipIf(!canRun)('a writer that readers have given up (skipped: needs Java 17)', () => {
+describe.skipIf(!canRun)('B2: a writer that readers have given up (skipped: needs Java 17)', () => {
   const local = useLocalDynamo();
 
   /** A writer whose requests can be delayed, and a reader with a clock of its own. */

@@ -88,7 +88,7 @@ function expiryOfNode({ settings }: Base, workflow: Item, row: Item): number {
 
 /** What belongs to a job or a join besides its row. A row that stands here has expired, or was never committed. */
 async function removePartition(base: Base, pk: string): Promise<void> {
-  const items = await base.db.queryAll({ where: equals('pk', pk) });
+  const items = await base.db.queryAll({ where: equals('pk', pk), only: ['pk', 'sk'] });
   const others = items.filter((item) => item['sk'] !== 'J');
   await inParallel(others, (item) => base.db.write({ delete: keyOf(item) }));
 }

@@ -21,6 +21,7 @@ export class QueueBook {
   /** When this process has last seen to it that the queue is listed. */
   readonly #notedAt = new Map<string, number>();
   readonly #limited = new Set<string>();
+  readonly #limitedTenants = new Set<string>();
   readonly #keeps = new Map<string, { isForgetful: boolean; seenAt: number }>();
 
   constructor(db: Database, settings: Settings) {
@@ -89,6 +90,14 @@ export class QueueBook {
     if (isLimited) this.#limited.add(nameOf(tenant, queue));
     else this.#limited.delete(nameOf(tenant, queue));
   }
+
+  noteTenantLimited(tenant: string, isLimited: boolean): void {
+    if (isLimited) this.#limitedTenants.add(tenant);
+    else this.#limitedTenants.delete(tenant);
+  }
+
+  /** Whether an end of a run makes room in every queue of the tenant, as far as this process has heard. */
+  isTenantLimited = (tenant: string): boolean => this.#limitedTenants.has(tenant);
 
   /** Whether an end of a run makes room, as far as this process has heard. */
   isLimited = (tenant: string, queue: string): boolean => this.#limited.has(nameOf(tenant, queue));

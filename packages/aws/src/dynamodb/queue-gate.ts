@@ -2,14 +2,11 @@ import { claimed, freeSlots, type Job, type LimitRule, type Window } from '@wayb
 import type { Base } from './base.ts';
 import { equals } from './conditions.ts';
 import { type Item, number, present } from './items.ts';
-import { gateKey, jobKey, queueKey } from './keys.ts';
+import { gateKey, queueKey, tenantLimitKey } from './keys.ts';
 import { ruleOf, windowOf, windowText } from './limit-items.ts';
-import { readRows } from './read.ts';
-import { stateOf } from './rows.ts';
+import { runName, stillRunning } from './run-names.ts';
+import { roomUnder, type TenantItem, type TenantLimited, tenantLimitedOf } from './tenant-gate.ts';
 import type { Write } from './writes.ts';
-
-/** Who runs under a queue's limit stands in one item, so there is a bound. */
-export const MOST_CONCURRENT = 5000;
 
 /**
  * What a queue lets through. Runs are noted when they begin and never crossed out by whoever ends them: before a queue
@@ -21,6 +18,8 @@ export interface Gate {
   shards: number;
   room: number;
   limited: Limited | null;
+  /** Where the tenant has a limit too. */
+  tenantLimited: TenantLimited | null;
 }
 
 interface Limited {
@@ -35,13 +34,15 @@ interface Limited {
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /** As they are now: a pause holds for every claim that begins after it was answered. */
-export async function readGates(
-  base: Base,
-  tenant: string,
-  queues: readonly string[],
-): Promise<Map<string, Item | undefined>> {
-  const items = await base.db.getAll(queues.map((name) => queueKey(tenant, name)));
-  return new Map(queues.map((name, index) => [name, items[index]]));
+export async function readGates(base: Base, tenant: string, queues: readonly string[]): Promise<GateItems> {
+  const keys = [tenantLimitKey(tenant), ...queues.map((name) => queueKey(tenant, name))];
+  const [tenantItem, ...items] = await base.db.getAll(keys);
+  return { tenantItem, items: new Map(queues.map((name, index) => [name, items[index]])) };
+}
+
+export interface GateItems {
+  tenantItem: Item | undefined;
+  items: Map<string, Item | undefined>;
 }
 
 export async function gateOf(
@@ -49,6 +50,7 @@ export async function gateOf(
   tenant: string,
   queue: string,
   item: Item | undefined,
+  tenantItem: TenantItem,
   now: number,
 ): Promise<Gate> {
   const shards = base.queues.shardsOf(queue, item);
@@ -57,29 +59,21 @@ export async function gateOf(
   const rule = item ? ruleOf(item) : null;
   base.queues.noteLimited(tenant, queue, rule !== null);
   base.queues.noteKeep(tenant, queue, item);
-  if (rule === null || isPaused) return { isPaused, isForgetful, shards, room: UNLIMITED, limited: null };
+  const none = { room: UNLIMITED, limited: null, tenantLimited: null };
+  if (isPaused) return { isPaused, isForgetful, shards, ...none };
+  const tenantLimited = await tenantLimitedOf(base, tenant, tenantItem);
+  const tenantRoom = tenantLimited ? roomUnder(tenantLimited) : UNLIMITED;
+  if (rule === null) return { isPaused, isForgetful, shards, room: tenantRoom, limited: null, tenantLimited };
   const found = (await base.db.get(gateKey(tenant, queue))) ?? {};
   const running = await stillRunning(base, tenant, (found['ru'] as readonly string[] | undefined) ?? []);
   const limited = { tenant, queue, rule, version: number(found, 'v') ?? 0, window: windowOf(found), running };
-  return { isPaused, isForgetful, shards, room: roomOf(limited, now), limited };
+  const room = Math.min(tenantRoom, roomOf(limited, now));
+  return { isPaused, isForgetful, shards, room, limited, tenantLimited };
 }
 
 function roomOf({ rule, running, window }: Limited, now: number): number {
   // A queue gives nothing out before the claim, so nobody holds a place without running.
   return freeSlots(rule, { holders: running.length, unclaimed: 0, window }, now);
-}
-
-export const runName = (id: string, run: number): string => `${id}.${run}`;
-
-async function stillRunning(base: Base, tenant: string, names: readonly string[]): Promise<string[]> {
-  const rows = await readRows(
-    base,
-    names.map((name) => jobKey(tenant, name.slice(0, name.lastIndexOf('.')))),
-  );
-  return names.filter((name, index) => {
-    const row = rows[index];
-    return row && stateOf(row) === 'active' && name.endsWith(`.${row['rn']}`);
-  });
 }
 
 /** Goes into the transaction that begins the runs. */
@@ -103,6 +97,3 @@ export function gateWrite(
   const item = present({ ...gateKey(tenant, queue), v: version + 1, ru: running, wi: windowText(window) });
   return { put: item, if: equals('v', version === 0 ? null : version) };
 }
-
-/** The same names, for those that run when a limit is set. */
-export const runNames = (jobs: readonly Job[]): string[] => jobs.map(({ id, run }) => runName(id, run));

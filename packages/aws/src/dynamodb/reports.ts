@@ -1,4 +1,5 @@
 import {
+  fenceAdmits,
   type JobEvent,
   type JobKey,
   type JsonObject,
@@ -6,7 +7,6 @@ import {
   progressAfter,
   type ReportAnswer,
   type ReportRequest,
-  speaksFor,
 } from '@waybill/core';
 import type { Base } from './base.ts';
 import { all, equals } from './conditions.ts';
@@ -14,12 +14,13 @@ import { inParallel } from './database.ts';
 import { MOST_TRIES, pause, tooContended } from './failures.ts';
 import { type Item, number, present, text } from './items.ts';
 import { jobKey, partsOf, progressKey } from './keys.ts';
-import { hasMark, unlessFenced } from './marks.ts';
+import { hasMark, unlessFenced, withMarks } from './marks.ts';
 import { readRows } from './read.ts';
+import { trimLater } from './row-writes.ts';
 import { codeOf, fromItem, secondsOf } from './rows.ts';
 import type { Settings } from './settings.ts';
 
-function progressItem(progress: Progress, mark: string, { retention }: Settings): Item {
+function progressItem(progress: Progress, marks: readonly string[], { retention }: Settings): Item {
   const { tenant, id, run, number, sequence, fraction, data, checkpoint, at } = progress;
   return present({
     ...progressKey(tenant, id),
@@ -30,7 +31,7 @@ function progressItem(progress: Progress, mark: string, { retention }: Settings)
     da: data && JSON.stringify(data),
     ch: checkpoint && JSON.stringify(checkpoint),
     at,
-    ev: [mark],
+    ev: marks,
     // Kept as long as any row is; each report begins the time anew.
     x: secondsOf(at + Math.max(retention.finishedMs, retention.deadMs)),
   });
@@ -78,14 +79,19 @@ async function addToOne(
     const segments = await base.log.open([events]);
     const isSameRun = all(equals('st', codeOf('active')), equals('rn', row!['rn']!), equals('ck', row!['ck']!));
     const isAsRead = unlessFenced(segments.mark(0), equals('sq', item?.['sq'] ?? null));
+    // Marks of earlier reports stay: the writer of one may have died before it confirmed its segment.
+    const put = progressItem(progress, withMarks(item, [segments.mark(0)]), base.settings);
     segments.assertFresh();
     const isDone = await base.db.transact([
       { check: jobKey(tenant, id), if: isSameRun },
-      { put: progressItem(progress, segments.mark(0), base.settings), if: isAsRead },
+      { put, if: isAsRead },
     ]);
     if (!isDone && !hasMark(await base.db.get(key), segments.mark(0))) segments.lose(0);
     await segments.confirm();
-    if (isDone) return answers;
+    if (isDone) {
+      trimLater(base, put);
+      return answers;
+    }
     await pause(Math.min(round, 4));
   }
   throw tooContended(`The job ${id}`);
@@ -97,7 +103,7 @@ function follow(row: Item | undefined, known: Progress | null, requests: readonl
   const events: JobEvent[] = [];
   let progress: Progress | null = null;
   const answers = requests.map(({ by, report, now }): ReportAnswer => {
-    if (!job || !speaksFor(job, by)) return { status: 'lost' };
+    if (!job || !fenceAdmits(job, by)) return { status: 'lost' };
     const before = progress ?? known;
     const after = progressAfter(job, before, report, now);
     if (after === null) return { status: 'noted', repeated: true, progress: before! };

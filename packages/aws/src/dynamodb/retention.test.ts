@@ -3,6 +3,7 @@ import { type Edge, engine, type Job, type NewJob, type Store, type WorkflowStat
 import { aJob, aWorkflow, settleChange, type TestClock, versionChange } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { canRun, useLocalDynamo } from './testing/bench.ts';
+import { say } from './testing/journal.ts';
 
 const COMPLETED = { kind: 'completed', result: null } as const;
 const DEAD = { kind: 'discarded', error: { code: 'boom', message: 'It broke.' }, deadLetter: true } as const;
@@ -55,6 +56,7 @@ describe.skipIf(!canRun)('what is over on DynamoDB (skipped: needs Java 17)', ()
     const run = async (id: string, outcome: typeof COMPLETED | typeof DEAD) => {
       const [claimed] = await store.claimById({ tenant: '', ids: [id], ...lease(clock), claimId: id });
       if (claimed?.status !== 'claimed') throw new Error('Not claimed.');
+      await say(store, claimed.job, [1, 1]);
       await store.apply([settleChange(claimed.job, outcome, clock.now())]);
       const [row] = await store.get([{ tenant: '', id }]);
       await store.apply([versionChange(row!, { do: 'advanced' }, clock.now())!]);

@@ -184,6 +184,25 @@ describe.skipIf(!canRun)('two processes on one table of DynamoDB (skipped: needs
     expect(await met.store.workflows.get('', 'flow')).toMatchObject({ state: 'running', total: 2 });
   });
 
+  // fault: another process claims from another queue between the read and the write of this one
+  it('guarantee 7: two processes that claim at once start no more jobs of a tenant than it may run', async () => {
+    const take = async (store: Store, queue: string) => {
+      const lease = { claimId: crypto.randomUUID(), workerId: 'w', leaseMs: 600_000, now: store.clock.now() };
+      return (await store.claim([{ tenant: '', queues: [queue], limit: 10, ...lease }]))[0]!.length;
+    };
+    const met = await meet<unknown, number>({
+      prepare: async (store) => {
+        await store.queues.setTenantLimit('', 3);
+        await store.insert(['a', 'a', 'b', 'b'].map((queue) => ({ jobs: [aJob({ queue })] })));
+      },
+      first: (store) => take(store, 'a'),
+      second: (store) => take(store, 'b'),
+    });
+    // The first one looks again and takes what is left.
+    expect([met.first, met.second]).toEqual([1, 2]);
+    expect(await met.store.count({ tenant: '', states: ['active'] }, { atMost: 10 })).toBe(3);
+  });
+
   // fault: another process adds the same node between the read and the write of this one
   it('A4: two processes that add a node of the same name add one', async () => {
     const add = (store: Store) => join(store, 'b');

@@ -2,15 +2,22 @@ import { type Expectation, isFinished, type Job } from '@waybill/core';
 import type { Base } from './base.ts';
 import { absent, all, any, atMost, type Condition, equals, exists } from './conditions.ts';
 import { inParallel } from './database.ts';
-import type { Item, Key } from './items.ts';
+import { type Item, type Key, keyOf } from './items.ts';
+import { expireJournal, keepJournal } from './journal-expiry.ts';
 import { idempotencyKey, jobKey, uniqueKey } from './keys.ts';
-import { unlessFenced, withMarks } from './marks.ts';
+import type { MarkRule } from './mark-trimmer.ts';
+import { marksOf, unlessFenced } from './marks.ts';
 import { absentIn, changingOf, codeOf, expiryOf, toItem } from './rows.ts';
 import { partChange, partNewRow, specKeyOf } from './side-items.ts';
 import type { Write } from './writes.ts';
 
-/** Marks that a row keeps: more than it gets in the time after which readers settle a segment. */
-export const MARKS_KEPT = 24;
+/** Most jobs end with fewer, and are never looked through. The newest ones are how their writers know their own writes. */
+export const ROW_MARKS: MarkRule = { most: 24, newest: 8 };
+
+/** To be called with a row as it was just written. */
+export const trimLater = (base: Base, row: Item | undefined): void => {
+  if (row) base.marks.trimLater(keyOf(row), marksOf(row), ROW_MARKS);
+};
 
 /** There is no row of this id, or only what is left of one that has expired. */
 export const isFree = (now: number): Condition => any(absent(), atMost('x', Math.floor(now / 1000)));
@@ -44,7 +51,7 @@ function expiry({ settings }: Base, job: Job, isForgetful: boolean): number | nu
 
 const KEPT: ReadonlySet<string> = new Set(['er', 're', 'se', 'sr']);
 
-/** Whoever has read the row can leave an early alarm where it is and drop old marks. */
+/** Whoever has read the row can leave an early alarm where it is. */
 export function claimUpdate(base: Base, before: Item, job: Job, mark: string): Write {
   // Errors and results stay as they are, wherever they stand.
   const { er: _, re: __, ...row } = changingOf(job, base.settings);
@@ -55,7 +62,8 @@ export function claimUpdate(base: Base, before: Item, job: Job, mark: string): W
   return {
     update: jobKey(job.tenant, job.id),
     change: {
-      set: { ...row, ev: withMarks(before, [mark], MARKS_KEPT) },
+      set: row,
+      append: { ev: [mark] },
       remove: absentIn(row).filter((name) => !KEPT.has(name)),
     },
     if: unlessFenced(mark, isAsRead),
@@ -94,6 +102,7 @@ export async function expireCompanions(base: Base, job: Job, isForgetful = false
   await inParallel(companionsOf(base, job), (key) =>
     base.db.write({ update: key, change: { set: { x } }, if: isOf(key, job) }),
   );
+  await expireJournal(base, job, x);
 }
 
 /** Before the row: a job that lives shall not lose what belongs to it. */
@@ -102,6 +111,7 @@ export async function keepCompanions(base: Base, job: Job): Promise<void> {
   await inParallel(companionsOf(base, job), (key) =>
     base.db.write({ update: key, change: { remove: ['x'] }, if: isOf(key, job) }),
   );
+  await keepJournal(base, job);
 }
 
 /** A key may have gone on to another job. */

@@ -1,5 +1,6 @@
 import { type Clock, invalidField, type Logger, type Retention, stderrLogger, systemClock } from '@waybill/core';
 import { type ClientTimeouts, type Timeouts, timeoutsOf } from '../timeouts.ts';
+import type { DynamoObserver } from './observed-client.ts';
 import type { Client } from './sdk.ts';
 
 export interface DynamoOptions {
@@ -33,6 +34,8 @@ export interface DynamoOptions {
   clock?: Clock;
   /** @defaultValue stderrLogger */
   logger?: Logger;
+  /** Told of every request, for metrics. @defaultValue none */
+  observer?: DynamoObserver;
 }
 
 export interface DynamoRetention {
@@ -42,6 +45,11 @@ export interface DynamoRetention {
   deadMs?: number;
   /** @defaultValue 7 days */
   eventsMs?: number;
+  /**
+   * What runs have said, from when it was stored. Their jobs hide it when they go. 0 or Infinity: for as long as the job,
+   * whose end then costs a write of each batch. @defaultValue 30 days
+   */
+  journalMs?: number;
   /** Workers, and limits and queues that nobody has set up, since their last use. @defaultValue 30 days */
   unusedMs?: number;
 }
@@ -60,6 +68,7 @@ const RETENTION: Retention = {
   finishedMs: 7 * DAY_MS,
   deadMs: 90 * DAY_MS,
   eventsMs: 7 * DAY_MS,
+  journalMs: 30 * DAY_MS,
   unusedMs: 30 * DAY_MS,
 };
 const MOST_SHARDS = 256;
@@ -104,12 +113,17 @@ export function settingsOf(options: DynamoOptions): Settings {
 }
 
 /** How long what is not used is kept: never less than what it has to do with. */
-export const unusedMsOf = ({ retention }: Pick<Settings, 'retention'>): number => Math.max(...Object.values(retention));
+export const unusedMsOf = ({ retention }: Pick<Settings, 'retention'>): number => {
+  // Journals stand beside their jobs, and have nothing to do with what is used or not.
+  const { journalMs: _, ...others } = retention;
+  return Math.max(...Object.values(others));
+};
 
 /** Only these: an engine's options say more, which is no store's business. */
 export function mergeRetention(known: Retention, told: Partial<Retention>): Retention {
   const { finishedMs = known.finishedMs, deadMs = known.deadMs, eventsMs = known.eventsMs } = told;
-  const retention = { finishedMs, deadMs, eventsMs, unusedMs: told.unusedMs ?? known.unusedMs };
+  const { journalMs = known.journalMs, unusedMs = known.unusedMs } = told;
+  const retention = { finishedMs, deadMs, eventsMs, journalMs: journalMs === 0 ? Infinity : journalMs, unusedMs };
   for (const [name, value] of Object.entries(retention)) {
     if (!(value > 0)) throw invalidField(`retention.${name}`, 'must be a number above 0');
   }

@@ -95,6 +95,6 @@ async function commit(base: Base, group: MarkedGroup, view: GroupView, batch: st
     { put: item, if: absent() },
     ...uniqueWrites(group, view),
     ...replaced.writes,
-    ...enterWorkflow(group, view),
+    ...enterWorkflow(group, view, base.settings),
   ]);
 }

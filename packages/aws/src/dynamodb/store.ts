@@ -19,6 +19,7 @@ import {
   type JobKey,
   type JobPage,
   type JobQuery,
+  type JournalStore,
   type LimitStore,
   type LockStore,
   type LoggedEvent,
@@ -50,15 +51,28 @@ import { due } from './due.ts';
 import { extend } from './extend.ts';
 import { finishBatch } from './finish-batch.ts';
 import { insert } from './insert.ts';
+import { LARGEST_BODY } from './journal-items.ts';
 import { count, list } from './list.ts';
 import { Locks } from './locks.ts';
 import { confirmedEvents, forgetOldSegments } from './log.ts';
 import { LogWriter } from './log-writer.ts';
+import { MarkTrimmer } from './mark-trimmer.ts';
 import { lockTable } from './named-locks.ts';
+import { observedClient } from './observed-client.ts';
 import { openClient } from './open-client.ts';
 import { opensAt } from './opens-at.ts';
 import { LONGEST_LAG_MS, OrphanWatch } from './orphan-watch.ts';
-import { cronStore, eventLog, limitStore, queueStore, reportStore, workerStore, workflowStore } from './parts.ts';
+import { settleIfOrphaned } from './orphans.ts';
+import {
+  cronStore,
+  eventLog,
+  journalStore,
+  limitStore,
+  queueStore,
+  reportStore,
+  workerStore,
+  workflowStore,
+} from './parts.ts';
 import { pruneQueues } from './prune-queues.ts';
 import { pruneWorkflows } from './prune-workflows.ts';
 import { QueueBook } from './queue-book.ts';
@@ -86,6 +100,8 @@ const CAPABILITIES: StoreCapabilities = {
   wakesAcrossProcesses: false,
   pruneLagMs: 2 * DAY_MS,
   prunesItself: true,
+  maxJournalBytes: LARGEST_BODY,
+  appendsApart: true,
 };
 
 /** A store in one DynamoDB table. Any number of processes may share it. */
@@ -107,11 +123,13 @@ export async function dynamoStore(options: DynamoOptions): Promise<DynamoStore> 
     release();
     throw error;
   }
-  const db = new Database(sdk, client, settings);
+  const { observer } = options;
+  const db = new Database(sdk, observer ? observedClient(client, observer) : client, settings);
   const log = new LogWriter(db, settings);
   const queues = new QueueBook(db, settings);
   const orphans = new OrphanWatch(settings.clock);
   const base: Base = {
+    marks: new MarkTrimmer(db, settings, (position, segment) => settleIfOrphaned(base, position, segment)),
     ...{ db, settings, log, orphans, queues, locks: new Locks(), wakes: new Wakes() },
     finishBatch: (batch) => finishBatch(base, batch),
   };
@@ -126,6 +144,7 @@ export class DynamoStore implements Store {
   readonly limits: LimitStore;
   readonly workflows: WorkflowStore;
   readonly reports: ReportStore;
+  readonly journal: JournalStore;
   readonly workers: WorkerStore;
   readonly crons: CronStore;
   readonly records: RecordStore;
@@ -146,6 +165,7 @@ export class DynamoStore implements Store {
     this.limits = limitStore(base);
     this.workflows = workflowStore(base);
     this.reports = reportStore(base);
+    this.journal = journalStore(base);
     this.workers = workerStore(base);
     this.crons = cronStore(base);
     this.records = recordStore(recordTable(base), this.clock);
@@ -240,6 +260,7 @@ export class DynamoStore implements Store {
   }
 
   async close(): Promise<void> {
+    await this.#base.marks.close();
     this.#close();
   }
 }

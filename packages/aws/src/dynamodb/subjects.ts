@@ -3,14 +3,15 @@ import type { Base } from './base.ts';
 import { equals } from './conditions.ts';
 import { type Item, type Key, number } from './items.ts';
 import { subjectKey } from './keys.ts';
+import type { MarkRule } from './mark-trimmer.ts';
 import { hasMark, unlessFenced, withMarks } from './marks.ts';
 import { fence } from './orphans.ts';
 import { secondsOf } from './rows.ts';
 import { type Settings, unusedMsOf } from './settings.ts';
 import type { Write } from './writes.ts';
 
-/** More than a subject gets in the time after which readers settle a segment; together they are well below 1 KB. */
-const MARKS_KEPT = 64;
+/** Together they are well below 1 KB. The newest ones are more than what one call tells of a subject. */
+export const SUBJECT_MARKS: MarkRule = { most: 64, newest: 32 };
 
 /** A subject that facts are told of, as its item was read. Without a count the item is but the fence of a reader. */
 interface Subject {
@@ -62,11 +63,22 @@ export class Facts {
     return this.#subjects.map(({ key, item, places, told }) => {
       const own = places.map((place) => marks[place]!);
       const x = expiryOf(told.at(-1)!, settings);
-      const set = { n: countIn(item) + places.length, ev: withMarks(item, own, MARKS_KEPT) };
-      const change = x === null ? { set, remove: ['x'] } : { set: { ...set, x } };
+      const n = countIn(item) + places.length;
+      // Appended, because marks that are not needed any more may be taken out at any moment. A mere fence has none, and
+      // may expire.
+      const marked = countIn(item) > 0 ? { set: { n }, append: { ev: own } } : { set: { n, ev: own } };
+      const change = x === null ? { ...marked, remove: ['x'] } : { ...marked, set: { ...marked.set, x } };
       // Positions go up, so a fence that lets the first one through lets all of them through.
       return { update: key, change, if: unlessFenced(own[0]!, equals('n', item?.['n'] ?? null)) };
     });
+  }
+
+  /** To be called when the writes are in. */
+  trimLater({ marks: trimmer }: Base, marks: readonly string[]): void {
+    for (const { key, item, places } of this.#subjects) {
+      const own = places.map((place) => marks[place]!);
+      trimmer.trimLater(key, withMarks(item, own), SUBJECT_MARKS, own.length);
+    }
   }
 
   /**

@@ -56,7 +56,8 @@ async function tellOnce(base: Base, told: readonly Told[], writes: readonly Writ
   segments.assertFresh();
   const isWritten = await base.db.transact([...writes, ...facts.writes(base, marks)]);
   const isTold = isWritten || !(await facts.areLost(base, marks));
-  if (!isTold) for (const index of told.keys()) segments.lose(index);
+  if (isTold) facts.trimLater(base, marks);
+  else for (const index of told.keys()) segments.lose(index);
   await segments.confirm();
   return isTold;
 }

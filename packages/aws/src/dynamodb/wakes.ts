@@ -13,6 +13,11 @@ export class Wakes {
     if (names.length > 0) for (const listener of [...this.#listeners]) listener(names);
   }
 
+  /** Any queue may have something. */
+  all(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
   /** The queues of those among the rows that can be claimed. */
   jobs(rows: readonly Job[]): void {
     this.queue(...new Set(rows.filter((row) => row.rank !== null).map((row) => row.queue)));

@@ -145,11 +145,15 @@ export async function parentsOf(base: Base, { tenant, ids }: Family): Promise<Pa
   const families = new Map(
     [...new Set(edges)].map((own) => {
       const parents = own.map((edge) => byEdge.get(edge)).filter((job) => job != null);
-      return [own, parents.map(({ id, node, state, result }) => ({ id, node, state, result }))];
+      return [own, parents.map(parentOf)];
     }),
   );
   return edges.map((own, index) => (children[index] ? families.get(own)! : []));
 }
+
+const parentOf = ({ id, node, state, outcome, finishedAt, result }: Job): ParentResult => ({
+  ...{ id, node, state, outcome, finishedAt, result },
+});
 
 const NODES_AT_ONCE = 100;
 

@@ -1,6 +1,6 @@
-import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { type Condition, Words } from './conditions.ts';
 import { type Item, type Key, toAttributes } from './items.ts';
+import type { TransactWriteItem } from './sdk.ts';
 
 /** One write of one item. */
 export type Write =
@@ -16,6 +16,8 @@ export interface Update {
   add?: Record<string, number>;
   /** Lists to lengthen; they must be there. */
   append?: Record<string, readonly string[]>;
+  /** Places of lists to take out. The rest moves up. */
+  removeAt?: Record<string, readonly number[]>;
 }
 
 const ON_FAILURE = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
@@ -35,12 +37,15 @@ export function encodeWrite(TableName: string, write: Write): TransactWriteItem 
   return { Update: { Key: toAttributes(write.update), ...rest, ...update! } };
 }
 
-function updateText({ set = {}, remove = [], add = {}, append = {} }: Update, words: Words): string {
+function updateText({ set = {}, remove = [], add = {}, append = {}, removeAt = {} }: Update, words: Words): string {
   const sets = Object.entries(set).map(([name, value]) => `${words.name(name)} = ${words.value(value)}`);
   for (const [name, texts] of Object.entries(append)) {
     sets.push(`${words.name(name)} = list_append(${words.name(name)}, ${words.value(texts)})`);
   }
   const removes = remove.map((name) => words.name(name));
+  for (const [name, places] of Object.entries(removeAt)) {
+    removes.push(...places.map((place) => `${words.name(name)}[${place}]`));
+  }
   const adds = Object.entries(add).map(([name, by]) => `${words.name(name)} ${words.value(by)}`);
   return [
     sets.length > 0 ? `SET ${sets.join(', ')}` : '',

@@ -1,7 +1,7 @@
-import type { Message } from '@aws-sdk/client-sqs';
 import { type Delivery, isObject } from '@waybill/core';
 import type { Adopt } from '../sqs/adopt.ts';
 import { isStrange, readMessage, receiptOf, type Strange } from '../sqs/message.ts';
+import type { Message } from '../sqs/sdk.ts';
 import type { SqsRecord } from './lambda-types.ts';
 
 /** For a function at the queue of a foreign producer. */
@@ -19,7 +19,7 @@ export function readRecord(record: SqsRecord, adopt: LambdaAdopt | undefined): D
   for (const [key, { stringValue }] of Object.entries(record.messageAttributes ?? {})) {
     if (stringValue !== undefined) attributes[key] = stringValue;
   }
-  const raw = { body: record.body, attributes, handle: record.receiptHandle };
+  const raw = { body: record.body, attributes, handle: record.receiptHandle, id: record.messageId };
   const place = placeOf(record.body) ?? { tenant: '', queue: adopt?.queue ?? '' };
   const own = readMessage(raw, place, name, undefined);
   if (!isStrange(own) || !adopt) return own;

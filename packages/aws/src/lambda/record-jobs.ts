@@ -3,7 +3,7 @@ import { type Clock, type Jobs, parseToken, WaybillError } from '@waybill/core';
 import type { RecordTransport } from './record-transport.ts';
 
 /** What a worker needs of an engine. */
-export type WorkerJobs = Pick<Jobs, 'claim' | 'heartbeat' | 'settle' | 'report'>;
+export type WorkerJobs = Pick<Jobs, 'claim' | 'heartbeat' | 'settle' | 'report' | 'spend' | 'append' | 'ask'>;
 
 /** The jobs of one invocation: a worker gets those that its messages name, and then no more. */
 export function recordJobs(jobs: WorkerJobs, records: RecordTransport, clock: Clock): WorkerJobs {
@@ -53,5 +53,8 @@ export function recordJobs(jobs: WorkerJobs, records: RecordTransport, clock: Cl
       }
     },
     report: (call) => jobs.report(call),
+    spend: (call) => jobs.spend(call),
+    append: (call) => jobs.append(call),
+    ask: (call) => jobs.ask(call),
   };
 }

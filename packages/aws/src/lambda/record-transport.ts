@@ -81,6 +81,10 @@ export class RecordTransport implements Transport {
     return this.#inner.extend({ ...delivery, ...this.#held.get(delivery.receipt)?.delivery }, ms);
   }
 
+  checkQueue(tenant: string, queue: string): Promise<void> | undefined {
+    return this.#inner.checkQueue?.(tenant, queue);
+  }
+
   send(hints: Parameters<Transport['send']>[0]): Promise<void> {
     return this.#track(this.#inner.send(hints));
   }

@@ -1,9 +1,14 @@
-import type { S3Client } from '@aws-sdk/client-s3';
+// biome-ignore lint/suspicious/noTsIgnore: in the repository the peer is there, so nothing would be expected.
+/** @ts-ignore An optional peer: where it is not installed, its types are any. */
+import type * as Aws from '@aws-sdk/client-s3';
+// biome-ignore lint/suspicious/noTsIgnore: in the repository the peer is there, so nothing would be expected.
+/** @ts-ignore An optional peer: where it is not installed, its types are any. */
+import type * as AwsPresigner from '@aws-sdk/s3-request-presigner';
 import { isMissing, loadOptional } from '@waybill/core';
 
-export type Sdk = typeof import('@aws-sdk/client-s3');
-export type Presigner = typeof import('@aws-sdk/s3-request-presigner');
-export type Client = S3Client;
+export type Sdk = typeof Aws;
+export type Presigner = typeof AwsPresigner;
+export type Client = Aws.S3Client;
 
 /** The SDK is heavy, so it comes only where somebody uses it. */
 export const loadSdk = (): Promise<Sdk> =>

@@ -1,5 +1,5 @@
 import { didYouMean, invalidField } from '@waybill/core';
-import type { SqsOptions } from './settings.ts';
+import { LONGEST_VISIBILITY_S, type SqsOptions } from './settings.ts';
 
 /** The name is not shown, because it may be part of a password that was not percent-encoded. */
 export function checkNames(option: string, { searchParams }: URL, known: readonly string[]): void {
@@ -18,16 +18,26 @@ export function endpointIn(option: string, { searchParams }: URL): string | null
   throw invalidField(option, rule);
 }
 
-/** Reads `sqs://REGION/PREFIX?endpoint=..`; both region and prefix may be left out. */
+function visibilityIn({ searchParams }: URL): number | null {
+  const visibility = searchParams.get('visibility');
+  if (visibility === null) return null;
+  const seconds = /^\d{1,5}$/.test(visibility) ? Number(visibility) : 0;
+  if (seconds >= 1 && seconds <= LONGEST_VISIBILITY_S) return seconds;
+  throw invalidField('transport', `must have a 'visibility' of whole seconds from 1 to ${LONGEST_VISIBILITY_S}.`);
+}
+
+/** Reads `sqs://REGION/PREFIX?endpoint=..&visibility=..`; both region and prefix may be left out. */
 export function sqsOptionsOf(address: string): SqsOptions {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url?.protocol !== 'sqs:') throw invalidField('transport', 'must be an address like sqs://eu-west-1/waybill.');
-  checkNames('transport', url, ['endpoint']);
+  checkNames('transport', url, ['endpoint', 'visibility']);
   const endpoint = endpointIn('transport', url);
+  const visibilitySeconds = visibilityIn(url);
   const prefix = url.pathname.replace(/^\//, '');
   return {
     ...(url.hostname !== '' && { region: url.hostname }),
     ...(prefix !== '' && { prefix }),
     ...(endpoint !== null && { endpoint }),
+    ...(visibilitySeconds !== null && { visibilitySeconds }),
   };
 }

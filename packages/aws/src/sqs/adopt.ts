@@ -15,8 +15,11 @@ export interface NotAdopted {
   reason: string;
 }
 
-/** Reads the message of a foreign producer. One that is no job is put aside with the reason; null: with a general one. */
-export type Adopt = (body: unknown, attributes: Attributes) => Adopted | NotAdopted | null;
+/**
+ * Reads the message of a foreign producer. One that is no job is put aside with the reason; null: with a general one. A body that
+ * is not JSON is undefined. `messageId` is the id that SQS gave the message: the same each time it is delivered.
+ */
+export type Adopt = (body: unknown, attributes: Attributes, messageId: string) => Adopted | NotAdopted | null;
 
 const ID = /^[a-zA-Z0-9_-]{1,256}$/;
 const TYPE_PLACES = "the attribute 'JobType' or the field 'type'";

@@ -1,8 +1,8 @@
-import type { Message } from '@aws-sdk/client-sqs';
 import { type AsideMessage, isJobId, isObject } from '@waybill/core';
 import { reasonOf, withoutReason } from './aside-reason.ts';
 import { hintedJob, parse, receiptOf } from './message.ts';
 import type { Place, Role } from './queue-names.ts';
+import type { Message } from './sdk.ts';
 
 /** As it was before it was put aside. */
 export function original(message: Message) {

@@ -1,6 +1,6 @@
-import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import { isObject } from '@waybill/core';
 import { parse } from './message.ts';
+import type { Message, MessageAttributeValue } from './sdk.ts';
 
 /** Why a message was put aside; goes when it is sent back. */
 const REASON = 'WaybillReason';

@@ -1,12 +1,12 @@
-import type { Message } from '@aws-sdk/client-sqs';
 import type { Aside, AsideMessage } from '@waybill/core';
 import { ASIDE, asideMessage, original } from './aside-message.ts';
 import type { Base } from './base.ts';
-import { PER_REQUEST } from './batches.ts';
 import { isMissing } from './failures.ts';
 import { readReceipt } from './message.ts';
 import type { QueueBook } from './queue-book.ts';
 import { type Place, tierOf } from './queue-names.ts';
+import type { Message } from './sdk.ts';
+import { PER_REQUEST } from './settings.ts';
 import type { Sources } from './sources.ts';
 
 /** Longer than it takes to look at as many as are taken at once. */

@@ -1,14 +1,12 @@
-import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
 import { GroupCommit, WaybillError } from '@waybill/core';
 import { noAnswer } from '../silence.ts';
 import type { Base } from './base.ts';
 import { isMissing, isRefusal, isWorthless } from './failures.ts';
+import type { SendMessageBatchRequestEntry } from './sdk.ts';
+import { LONGEST_VISIBILITY_S, PER_REQUEST } from './settings.ts';
 
-/** SQS takes ten of anything in one request. */
-export const PER_REQUEST = 10;
 /** Requests of one kind and queue that may be under way at once. */
 const PARALLEL = 8;
-const LONGEST_VISIBILITY_S = 43_200;
 const NO_QUEUE = 'NonExistentQueue';
 
 type Entry = { Id: string };

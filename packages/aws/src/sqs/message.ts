@@ -1,7 +1,7 @@
-import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import { type Delivery, type Hint, isJobId, isObject } from '@waybill/core';
 import { type Adopt, type Attributes, adoptByDefault } from './adopt.ts';
 import type { Place } from './queue-names.ts';
+import type { Message, MessageAttributeValue } from './sdk.ts';
 
 /** The body names the row and holds nothing of it. */
 export function bodyOf({ tenant, jobId, queue, attempt }: Hint): string {
@@ -37,14 +37,16 @@ export interface RawMessage {
   body: string;
   attributes: Attributes;
   handle: string;
+  /** Of SQS. */
+  id: string;
 }
 
-export function rawOf({ Body, MessageAttributes, ReceiptHandle }: Message): RawMessage {
+export function rawOf({ Body, MessageAttributes, MessageId, ReceiptHandle }: Message): RawMessage {
   const attributes: Record<string, string> = {};
   for (const [name, { StringValue }] of Object.entries(MessageAttributes ?? {})) {
     if (StringValue !== undefined) attributes[name] = StringValue;
   }
-  return { body: Body ?? '', attributes, handle: ReceiptHandle ?? '' };
+  return { body: Body ?? '', attributes, handle: ReceiptHandle ?? '', id: MessageId ?? '' };
 }
 
 /** A message that is nothing of ours, and nothing that may be adopted. */
@@ -57,7 +59,7 @@ export const isStrange = (read: Delivery | Strange): read is Strange => 'strange
 const NEITHER = 'It is neither a hint nor a job.';
 
 export function readMessage(
-  { body, attributes, handle }: RawMessage,
+  { body, attributes, handle, id }: RawMessage,
   { tenant, queue }: Place,
   name: string,
   adopt: Adopt | true | undefined,
@@ -67,7 +69,7 @@ export function readMessage(
   const jobId = hintedJob(value, { tenant, queue });
   if (jobId !== null) return { tenant, jobId, queue, receipt };
   if (adopt === undefined) return { strange: NEITHER };
-  const adopted = (adopt === true ? adoptByDefault(queue) : adopt)(value, attributes);
+  const adopted = (adopt === true ? adoptByDefault(queue) : adopt)(value, attributes, id);
   if (adopted === null) return { strange: NEITHER };
   if ('reason' in adopted) return { strange: adopted.reason };
   return { tenant, jobId: adopted.id, queue, receipt, adopt: adopted.request };

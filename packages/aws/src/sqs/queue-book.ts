@@ -28,8 +28,8 @@ export class QueueBook {
 
   /** The name of the queue that has this role; undefined where addresses were given and this is not among them. */
   nameFor(place: Place, role: Role): string | undefined {
-    const { queues, stem } = this.#base.settings;
-    const given = place.tenant === '' && Object.hasOwn(queues, place.queue) ? queues[place.queue] : undefined;
+    const { queues, queuesTenant, stem } = this.#base.settings;
+    const given = place.tenant === queuesTenant && Object.hasOwn(queues, place.queue) ? queues[place.queue] : undefined;
     if (!given) return queueName(stem, place, role);
     const url = given[role] ?? (role === 'high' || role === 'low' ? given.default : undefined);
     return url === undefined ? undefined : nameOf(url);
@@ -57,6 +57,18 @@ export class QueueBook {
     if (found === undefined) this.#missing.set(name, now);
     else this.#remember(name, Promise.resolve(found));
     return found;
+  }
+
+  /** Refuses a job queue without an SQS queue. Undefined where it is known that there is one. */
+  check(place: Place): Promise<void> | undefined {
+    const name = this.nameFor(place, 'default')!;
+    return this.#urls.has(name) ? undefined : this.#check(name, place);
+  }
+
+  async #check(name: string, { queue }: Place): Promise<void> {
+    // The row of a job is enough to run it: an SQS that does not answer keeps no job from being stored.
+    const found = await this.find(name).catch(() => '');
+    if (found === undefined) throw notConfigured(queue, name);
   }
 
   /** The address of a queue, which is made if need be. */
@@ -112,7 +124,7 @@ export class QueueBook {
     const found = await this.#lookUp(name);
     if (found !== undefined) return found;
     const { client, sdk, settings } = this.#base;
-    if (!settings.createQueues) throw new WaybillError('not_found', `There is no SQS queue '${name}'.`);
+    if (!settings.createQueues) throw notConfigured(place.queue, name);
     const isLast = role === 'redrive' || role === 'dead';
     const Attributes = {
       SqsManagedSseEnabled: 'true',
@@ -142,3 +154,9 @@ export class QueueBook {
 }
 
 const nameOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
+
+const notConfigured = (queue: string, name: string): WaybillError =>
+  new WaybillError('invalid_request', `The queue '${queue}' is not configured: there is no SQS queue '${name}'.`, {
+    details: { field: 'queue', queue, sqs_queue: name },
+    hint: "Make the SQS queue, give its address by 'queues', or let queues be made by 'createQueues'. A queue that was made is noticed within a minute.",
+  });

@@ -1,5 +1,4 @@
 import type { Clock, Delivery, Logger, ReceiveRequest } from '@waybill/core';
-import { PER_REQUEST } from './batches.ts';
 import { giveBack, type LongPoll, type Waiter } from './long-poll.ts';
 import type { Source } from './source.ts';
 
@@ -63,7 +62,7 @@ export async function drain(
   const taken: Delivery[] = [];
   for (const { source } of lines) {
     for (;;) {
-      const asked = Math.min(PER_REQUEST, max - taken.length);
+      const asked = Math.min(source.messagesPerReceive, max - taken.length);
       if (asked <= 0 || signal.aborted) return taken;
       const receiving = source.receive(asked, claim.leaseMs, 0, closing);
       const got = await unlessAborted(receiving, signal);

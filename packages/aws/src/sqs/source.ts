@@ -1,10 +1,10 @@
-import type { Message } from '@aws-sdk/client-sqs';
 import type { Delivery } from '@waybill/core';
 import type { Base } from './base.ts';
-import { PER_REQUEST, QueueCalls, secondsOf } from './batches.ts';
+import { QueueCalls, secondsOf } from './batches.ts';
 import { isMissing } from './failures.ts';
 import { isStrange, rawOf, readMessage } from './message.ts';
 import type { Place } from './queue-names.ts';
+import type { Message } from './sdk.ts';
 import { LONGEST_POLL_MS } from './settings.ts';
 
 export interface SourceParts {
@@ -35,14 +35,19 @@ export class Source {
     this.#parts = parts;
   }
 
-  /** At most ten. A queue that is gone gives nothing. */
+  /** The most that one receive asks for. */
+  get messagesPerReceive(): number {
+    return this.#parts.base.settings.messagesPerReceive;
+  }
+
+  /** At most ten, or `messagesPerReceive`. A queue that is gone gives nothing. */
   async receive(most: number, leaseMs: number, waitMs: number, signal: AbortSignal): Promise<Delivery[]> {
     const { base, url } = this.#parts;
     const waitSeconds = Math.ceil(Math.min(LONGEST_POLL_MS, waitMs) / 1000);
     const command = new base.sdk.ReceiveMessageCommand({
       QueueUrl: url,
-      MaxNumberOfMessages: Math.min(PER_REQUEST, most),
-      VisibilityTimeout: secondsOf(leaseMs),
+      MaxNumberOfMessages: Math.min(this.messagesPerReceive, most),
+      VisibilityTimeout: secondsOf(Math.min(leaseMs, base.settings.receiveVisibilityMs)),
       WaitTimeSeconds: waitSeconds,
       MessageAttributeNames: ['All'],
     });

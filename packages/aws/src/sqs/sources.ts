@@ -1,4 +1,3 @@
-import type { Message } from '@aws-sdk/client-sqs';
 import { WaybillError } from '@waybill/core';
 import { original } from './aside-message.ts';
 import { withReason } from './aside-reason.ts';
@@ -7,6 +6,7 @@ import { isRefusedMessage, type NewMessage } from './batches.ts';
 import { LongPoll } from './long-poll.ts';
 import type { QueueBook } from './queue-book.ts';
 import { type Place, type Role, TIERS } from './queue-names.ts';
+import type { Message } from './sdk.ts';
 import { Source } from './source.ts';
 
 /** How often the redrive queue is looked at: what is there has waited long already. */

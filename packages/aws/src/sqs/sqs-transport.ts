@@ -1,4 +1,3 @@
-import type { Message } from '@aws-sdk/client-sqs';
 import { checkNodeVersion, type Delivery, type Hint, type Transport } from '@waybill/core';
 import { sqsAside } from './aside.ts';
 import type { Base } from './base.ts';
@@ -9,6 +8,7 @@ import { QueueBook } from './queue-book.ts';
 import { TIERS, tierOf } from './queue-names.ts';
 import { queuePulse } from './queue-pulse.ts';
 import { drain, LateReceives, unlessAborted, waitFor } from './receive.ts';
+import type { Message } from './sdk.ts';
 import { type SqsOptions, settingsOf } from './settings.ts';
 import { Sources } from './sources.ts';
 
@@ -67,6 +67,7 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
     get poisoned() {
       return sources.poisoned;
     },
+    ...(!settings.createQueues && { checkQueue: (tenant, queue) => book.check({ tenant, queue }) }),
     send: (hints) => sendAll(hints.filter(({ delayMs }) => delayMs <= LONGEST_DELAY_MS).map(sendHint)),
     receive: async (request) => {
       const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
@@ -85,7 +86,7 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
       return { kind: 'hints', deliveries };
     },
     ack,
-    extend: hide,
+    extend: (delivery, ms) => hide(delivery, Math.min(ms, settings.visibilityMs)),
     release: hide,
     depth: async (tenant, queue) => {
       const lines = await Promise.all(TIERS.map((tier) => sources.find({ tenant, queue }, tier)));

@@ -169,7 +169,22 @@ test('queues given by address are used and never made', async () => {
   await transport.send([hint({ priority: 5 }), hint({ priority: -5 })]);
   expect(await receive()).toHaveLength(2);
   expect(queueOf(sqs, 'high')).toBeUndefined();
-  await expect(transport.send([hint({ queue: 'other' })])).rejects.toMatchObject({ code: 'not_found' });
+  await expect(transport.send([hint({ queue: 'other' })])).rejects.toMatchObject({ code: 'invalid_request' });
+});
+
+test('a queue without an SQS queue is refused where none is made, and is known soon after it was made', async () => {
+  const sqs = local();
+  const { transport } = await open(sqs, { createQueues: false });
+  const check = async () => transport.checkQueue!('', 'mails');
+  const name = `${sqs.prefix}-mails-default`;
+  const refused = { code: 'invalid_request', details: { field: 'queue', queue: 'mails', sqs_queue: name } };
+  await expect(check()).rejects.toMatchObject(refused);
+  sqs.server.createQueue(name);
+  await sqs.advance(60_000);
+  await check();
+  // From then on without a call, and in the same turn.
+  expect(transport.checkQueue!('', 'mails')).toBeUndefined();
+  expect((await open(sqs)).transport.checkQueue).toBeUndefined();
 });
 
 test('closing waits for hints that are on their way', async () => {
@@ -221,4 +236,49 @@ test('adopted messages bring the job that they shall become; all else is still p
     adopt: { type: 'document.ingest', args: [body], options: { queue: 'mails', priority: 10 } },
   });
   expect(transport.poisoned).toBe(1);
+});
+
+test('a foreign message is read with the id that SQS gave it, also where its body is no JSON', async () => {
+  const sqs = local();
+  const read: unknown[] = [];
+  const { transport, receive } = await open(sqs, {
+    adopt: {
+      mails: (...given) => {
+        read.push(given);
+        return null;
+      },
+    },
+  });
+  await transport.send([hint()]);
+  const QueueUrl = queueOf(sqs, 'default')!.url;
+  const { MessageId } = await sqs.client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'no json' }));
+  await receive();
+  expect(read).toEqual([[undefined, {}, MessageId]]);
+});
+
+test('one receive asks for no more messages than it shall', async () => {
+  const sqs = local();
+  const { transport, receive } = await open(sqs, { messagesPerReceive: 2 });
+  await transport.send(Array.from({ length: 5 }, () => hint()));
+  const { client, calls } = counting(sqs.client);
+  const other = await open(sqs, { messagesPerReceive: 2, client });
+  expect(await other.receive({ max: 4 })).toHaveLength(4);
+  expect(calls()['ReceiveMessage']).toBe(2);
+  expect(await receive({ max: 10 })).toHaveLength(1);
+  for (const messagesPerReceive of [0, 11, 1.5])
+    await expect(sqs.open({ messagesPerReceive })).rejects.toThrow(
+      "'messagesPerReceive' must be an integer from 1 to 10.",
+    );
+});
+
+test('queues given by address may be those of a tenant', async () => {
+  const sqs = local();
+  const { queueUrl } = sqs.server.createQueue(`${sqs.prefix}-of-acme`);
+  const options = { queues: { mails: { default: queueUrl } }, queuesTenant: 'acme', createQueues: false };
+  const { transport } = await open(sqs, options);
+  const sent = hint({ tenant: 'acme' });
+  await transport.send([sent]);
+  const received = await transport.receive({ ...ask(), tenant: 'acme' });
+  expect(received).toMatchObject({ deliveries: [{ tenant: 'acme', jobId: sent.jobId }] });
+  await expect(transport.send([hint()])).rejects.toMatchObject({ code: 'invalid_request' });
 });

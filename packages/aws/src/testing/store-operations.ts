@@ -9,6 +9,7 @@ const LEASE = { claimId: 'claim', workerId: 'w', leaseMs: 30_000 };
 const RULE = { concurrency: 1, rate: null };
 /** A queue with a limit, since the store asks for no other when it opens. */
 export const LIMITED = 'limited';
+const BATCH = { first: 1, last: 1, firstAt: 0, lastAt: 0, types: ['output'], body: Buffer.from('hello') };
 const RECORD = { tenant: '', kind: 'notes', id: '1' };
 
 /** Every verb of the store, with an input that makes it ask DynamoDB. The job is held by this claim. */
@@ -16,7 +17,7 @@ export function storeOperations(store: DynamoStore, job: Job, clock: TestClock):
   const now = clock.now();
   const by = { run: job.run, claimId: job.claimId! };
   const family = { tenant: '', ids: [job.id] };
-  const { queues, limits, workflows, reports, workers, crons, records, locks, events } = store;
+  const { queues, limits, workflows, reports, journal, workers, crons, records, locks, events } = store;
   const cron = aCron({ name: 'nightly', nextAt: now });
   return {
     insert: () => store.insert([{ jobs: [aJob()] }]),
@@ -40,6 +41,8 @@ export function storeOperations(store: DynamoStore, job: Job, clock: TestClock):
     'queues.setPaused': () => queues.setPaused('', 'default', true),
     'queues.setKeep': () => queues.setKeep('', 'default', 'none'),
     'queues.setLimit': () => queues.setLimit('', 'default', RULE),
+    'queues.setTenantLimit': () => queues.setTenantLimit('', 9),
+    'queues.tenants': () => queues.tenants({ after: null, limit: 10 }),
     'limits.set': () => limits.set('', 'key', RULE, now),
     'limits.get': () => limits.get('', 'key'),
     'workflows.get': () => workflows.get('', 'flow'),
@@ -51,6 +54,8 @@ export function storeOperations(store: DynamoStore, job: Job, clock: TestClock):
     'workflows.move': () => workflows.move({ tenant: '', id: 'flow', from: 'running', to: 'completed', now, jobs: [] }),
     'reports.add': () => reports.add([{ ...family, id: job.id, by, report: { number: 1, data: {} }, now }]),
     'reports.get': () => reports.get([job]),
+    'journal.append': () => journal.append([{ tenant: '', id: job.id, by, batch: BATCH, weight: 1, now }]),
+    'journal.read': () => journal.read({ tenant: '', id: job.id, limit: 10, maxBytes: 1_000 }),
     'workers.beat': () => workers.beat({ tenant: '', id: 'w', activeJobs: 1, now }),
     'workers.direct': () => workers.direct('', 'w', 'quiet'),
     'workers.list': () => workers.list(''),
@@ -71,7 +76,7 @@ export function storeOperations(store: DynamoStore, job: Job, clock: TestClock):
 }
 
 /** What of a store or transport is no request to AWS. */
-const LOCAL = new Set(['constructor', 'close', 'keepFor', 'onWake', 'clock', 'capabilities', 'presign']);
+const LOCAL = new Set(['constructor', 'close', 'keepFor', 'onWake', 'onGrown', 'clock', 'capabilities', 'presign']);
 
 /** The names of all verbs that an object has, also those of its parts. */
 export function verbsOf(part: object, prefix = ''): string[] {

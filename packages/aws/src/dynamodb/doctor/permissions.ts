@@ -1,7 +1,6 @@
-import type { TableDescription } from '@aws-sdk/client-dynamodb';
 import type { Check } from '../../doctor/check.ts';
 import { type Asked, deniedBy, faultOf, isDenied } from '../../doctor/faults.ts';
-import type { Client, Sdk } from '../sdk.ts';
+import type { Client, Sdk, TableDescription } from '../sdk.ts';
 
 const name = 'permissions';
 /** No item has this key, so conditions that ask for one fail and change nothing. */

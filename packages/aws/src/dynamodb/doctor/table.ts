@@ -1,6 +1,5 @@
-import type { GlobalSecondaryIndexDescription, KeySchemaElement, TableDescription } from '@aws-sdk/client-dynamodb';
 import type { Check } from '../../doctor/check.ts';
-import type { Client, Sdk } from '../sdk.ts';
+import type { Client, GlobalSecondaryIndexDescription, KeySchemaElement, Sdk, TableDescription } from '../sdk.ts';
 import type { Settings } from '../settings.ts';
 import { EXPIRES, INDEXES, STREAM_VIEW } from '../table.ts';
 
