@@ -29,6 +29,12 @@ test('a refusal says what is wrong and what to do', () => {
   });
 });
 
+test('an unknown caller is sent to no page: it would be refused there as well', () => {
+  expect(errorToWire(new WaybillError('unauthenticated', 'Who?'), 'r', 'http://x').error).not.toHaveProperty(
+    'docs_url',
+  );
+});
+
 test('only a validation error has a type, as the suites want it', () => {
   expect(errorToWire(new WaybillError('validation_error', 'x'), 'r').error.type).toBe('validation_error');
   expect(errorToWire(new WaybillError('invalid_request', 'x'), 'r').error).not.toHaveProperty('type');

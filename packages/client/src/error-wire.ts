@@ -1,34 +1,102 @@
 import type { ErrorCode, WaybillError } from '@waybill/core';
 
+/** The codes of gRPC that this interface answers with of its own. */
+export type RpcCode =
+  | 'InvalidArgument'
+  | 'DeadlineExceeded'
+  | 'NotFound'
+  | 'AlreadyExists'
+  | 'PermissionDenied'
+  | 'ResourceExhausted'
+  | 'FailedPrecondition'
+  | 'Aborted'
+  | 'Unimplemented'
+  | 'Internal'
+  | 'Unavailable'
+  | 'DataLoss'
+  | 'Unauthenticated';
+
 /** What an error code is on each surface, and what to do about it where the error itself does not say. */
 export interface ErrorMeaning {
   /** HTTP status. */
   status: number;
   /** Exit code of the command: small, and different for each code, so that scripts can tell. */
   exitCode: number;
+  /** Code of the RPC interface, by the name that gRPC's specification has for it. */
+  rpc: RpcCode;
   hint: string;
 }
 
 /** The one table. Exit code 0 is success; 1 is also what Node gives an uncaught error, hence `internal`. */
 export const ERROR_TABLE = {
-  internal: { status: 500, exitCode: 1, hint: 'Report the request id to whoever runs this server.' },
-  invalid_request: { status: 400, exitCode: 2, hint: 'Correct the request; the message names what is wrong with it.' },
-  invalid_payload: { status: 400, exitCode: 3, hint: 'Send a JSON object as the body.' },
-  validation_error: { status: 422, exitCode: 4, hint: 'Correct the field that the message names.' },
-  payload_too_large: { status: 413, exitCode: 5, hint: 'Keep large data elsewhere and send a reference to it.' },
-  unsupported: { status: 422, exitCode: 6, hint: 'Ask /ojs/manifest what this server can do.' },
-  not_found: { status: 404, exitCode: 7, hint: 'Check the id; finished jobs are removed after their retention time.' },
-  conflict: { status: 409, exitCode: 8, hint: 'Read the job again: its state does not allow this.' },
-  duplicate: { status: 409, exitCode: 9, hint: 'Use the existing job, or send another id.' },
-  lease_lost: { status: 409, exitCode: 10, hint: 'Drop this run: the job was taken away or settled meanwhile.' },
-  queue_paused: { status: 422, exitCode: 11, hint: 'Resume the queue, or send the job to another one.' },
-  rate_limited: { status: 429, exitCode: 12, hint: 'Try again later, and slower.' },
-  resource_exhausted: { status: 429, exitCode: 13, hint: 'Try again later.' },
-  unavailable: { status: 503, exitCode: 14, hint: 'Try again later.' },
-  timeout: { status: 504, exitCode: 15, hint: 'Try again; look at the job first when the call may have had effect.' },
-  unauthenticated: { status: 401, exitCode: 16, hint: 'Send a valid API key.' },
-  forbidden: { status: 403, exitCode: 17, hint: 'Use a key whose scopes allow this.' },
-  payload_missing: { status: 410, exitCode: 18, hint: 'A payload was removed from the blob store; cancel the job.' },
+  internal: { status: 500, exitCode: 1, rpc: 'Internal', hint: 'Report the request id to whoever runs this server.' },
+  invalid_request: {
+    status: 400,
+    exitCode: 2,
+    rpc: 'InvalidArgument',
+    hint: 'Correct the request; the message names what is wrong with it.',
+  },
+  invalid_payload: { status: 400, exitCode: 3, rpc: 'InvalidArgument', hint: 'Send a JSON object as the body.' },
+  validation_error: {
+    status: 422,
+    exitCode: 4,
+    rpc: 'InvalidArgument',
+    hint: 'Correct the field that the message names.',
+  },
+  payload_too_large: {
+    status: 413,
+    exitCode: 5,
+    rpc: 'ResourceExhausted',
+    hint: 'Keep large data elsewhere and send a reference to it.',
+  },
+  unsupported: { status: 422, exitCode: 6, rpc: 'Unimplemented', hint: 'Ask /ojs/manifest what this server can do.' },
+  not_found: {
+    status: 404,
+    exitCode: 7,
+    rpc: 'NotFound',
+    hint: 'Check the id; finished jobs are removed after their retention time.',
+  },
+  conflict: {
+    status: 409,
+    exitCode: 8,
+    rpc: 'FailedPrecondition',
+    hint: 'Read the job again: its state does not allow this.',
+  },
+  duplicate: { status: 409, exitCode: 9, rpc: 'AlreadyExists', hint: 'Use the existing job, or send another id.' },
+  lease_lost: {
+    status: 409,
+    exitCode: 10,
+    rpc: 'Aborted',
+    hint: 'Drop this run: the job was taken away or settled meanwhile.',
+  },
+  queue_paused: {
+    status: 422,
+    exitCode: 11,
+    rpc: 'FailedPrecondition',
+    hint: 'Resume the queue, or send the job to another one.',
+  },
+  rate_limited: { status: 429, exitCode: 12, rpc: 'ResourceExhausted', hint: 'Try again later, and slower.' },
+  resource_exhausted: { status: 429, exitCode: 13, rpc: 'ResourceExhausted', hint: 'Try again later.' },
+  unavailable: { status: 503, exitCode: 14, rpc: 'Unavailable', hint: 'Try again later.' },
+  timeout: {
+    status: 504,
+    exitCode: 15,
+    rpc: 'DeadlineExceeded',
+    hint: 'Try again; look at the job first when the call may have had effect.',
+  },
+  unauthenticated: { status: 401, exitCode: 16, rpc: 'Unauthenticated', hint: 'Send a valid API key.' },
+  forbidden: {
+    status: 403,
+    exitCode: 17,
+    rpc: 'PermissionDenied',
+    hint: 'Use a key whose scopes, tenant, queues and types allow this.',
+  },
+  payload_missing: {
+    status: 410,
+    exitCode: 18,
+    rpc: 'DataLoss',
+    hint: 'A payload was removed from the blob store; cancel the job.',
+  },
 } as const satisfies Record<ErrorCode, ErrorMeaning>;
 
 /** What a server tells about one of its error codes; the code follows. */
@@ -45,7 +113,8 @@ export interface WireError {
     type?: 'validation_error';
     details?: Record<string, unknown>;
     hint: string;
-    docs_url: string;
+    /** Not where the caller is unknown: the page would be refused as well. */
+    docs_url?: string;
     request_id: string;
   };
 }
@@ -67,7 +136,7 @@ export function errorToWire(
       ...(code === 'validation_error' && { type: code }),
       ...(!inside && details !== undefined && { details }),
       hint: inside ? ERROR_TABLE.internal.hint : (hint ?? ERROR_TABLE[code].hint),
-      docs_url: `${origin}${ERRORS_PATH}${code}`,
+      ...(code !== 'unauthenticated' && { docs_url: `${origin}${ERRORS_PATH}${code}` }),
       request_id: requestId,
     },
   };

@@ -1,6 +1,7 @@
 import type { Job, JobError, JobSpec, JsonObject, OutcomeKind } from '@waybill/core';
 import type { WireJob, WireJobError } from './job-wire.ts';
 import { present } from './present.ts';
+import { rulesFromWire } from './rules-wire.ts';
 import { metaFromWire } from './tenant-wire.ts';
 import { fromRfc3339 } from './time.ts';
 
@@ -9,7 +10,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['id', 'type', 'state', 'queue', 'args', 'meta', 'priority', 'attempt', 'max_attempts', 'run'],
   ...['created_at', 'enqueued_at', 'scheduled_at', 'started_at', 'completed_at', 'cancelled_at', 'discarded_at'],
   ...['expires_at', 'next_attempt_at', 'retry_delay_ms', 'timeout_ms', 'visibility_timeout_ms', 'retry', 'tags'],
-  ...['options', 'error', 'errors', 'result', 'workflow_id', 'node', 'dead_letter', 'worker_id'],
+  ...['options', 'error', 'errors', 'result', 'workflow_id', 'node', 'rules', 'outcome', 'dead_letter', 'worker_id'],
   ...['lease_expires_at', 'lease_ms', 'lease_token', 'parent_results', 'last_checkpoint'],
   ...['args_url', 'result_url', 'specversion', 'next_retry_at'],
 ]);
@@ -20,7 +21,7 @@ const KNOWN: ReadonlySet<string> = new Set([
  * `uniqueKey` and `limitKey` null, `holdsSlot` and `advancePending` false.
  *
  * Carried in part: `workerId`, `leaseMs`, `leaseUntil` and `timeoutAt` only of an active job, `scheduledAt` only of a
- * scheduled or retryable one, `outcome` only where the state tells it (completed, cancelled, expired), and the `type`
+ * scheduled or retryable one, `outcome` only where the state tells it (completed, skipped, cancelled, expired), and the `type`
  * of an error only where it is another than its code.
  */
 export function jobFromWire(wire: WireJob, tenant = ''): Job {
@@ -66,7 +67,8 @@ const NOT_CARRIED = {
   ...{ idempotencyKey: null, uniqueKey: null, limitKey: null, holdsSlot: false, advancePending: false },
 } as const;
 
-function outcomeOf({ state, completed_at }: WireJob): OutcomeKind | null {
+function outcomeOf({ state, outcome, completed_at }: WireJob): OutcomeKind | null {
+  if (outcome === 'skipped') return outcome;
   if (state === 'completed' || state === 'cancelled') return state;
   // Only a job that expired was discarded without having been worked on to an end.
   return state === 'discarded' && completed_at === undefined ? 'expired' : null;
@@ -93,6 +95,7 @@ function specOf(wire: WireJob, tenant: string): JobSpec {
     ...present('tags', wire.tags),
     ...present('retry', wire.retry),
     ...present('options', wire.options),
+    ...(wire.rules && { rules: rulesFromWire(wire.rules) }),
     ...(extra.length > 0 && { extra: Object.fromEntries(extra) as JsonObject }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Job, JobError, JobState, Json, JsonObject, PayloadUrls, RetryOptions } from '@waybill/core';
 import { present } from './present.ts';
+import { rulesToWire, type WireRules } from './rules-wire.ts';
 import { metaToWire } from './tenant-wire.ts';
 import { toRfc3339 } from './time.ts';
 
@@ -65,6 +66,10 @@ export interface WireJob {
   /** The workflow that this job is a node of, and its name there. */
   workflow_id?: string;
   node?: string;
+  /** Conditions, delays and maps of a node that has some. */
+  rules?: WireRules;
+  /** `skipped`: a node that did not run, because its condition was false. Absent where the state tells it. */
+  outcome?: 'skipped';
   /** True when it was given up and kept for repair; else absent. */
   dead_letter?: boolean;
   /** Who runs it, while it is `active`, until when, and how much a heartbeat adds. */
@@ -92,6 +97,8 @@ const OURS: ReadonlySet<string> = new Set([
   'retry',
   'run',
   'node',
+  'rules',
+  'outcome',
   'dead_letter',
   'worker_id',
   'lease_expires_at',
@@ -143,6 +150,8 @@ export function jobToWire(job: Job, facts: WireFacts = {}): WireJob {
     ...(urls.result === undefined ? present('result', job.result) : { result_url: urls.result }),
     ...present('workflow_id', job.workflowId),
     ...present('node', job.node),
+    ...present('rules', rulesToWire(spec.rules)),
+    ...present('outcome', job.outcome === 'skipped' ? job.outcome : undefined),
     ...present('dead_letter', job.dead || undefined),
     ...(job.state === 'active' && leaseOf(job)),
     ...present('lease_token', job.state === 'active' ? leaseToken : undefined),

@@ -1,5 +1,6 @@
 import type { Job, JobState, Json, WorkflowInfo, WorkflowNode } from '@waybill/core';
 import { present } from './present.ts';
+import { rulesToWire, type WireRules } from './rules-wire.ts';
 import { toRfc3339 } from './time.ts';
 import { type WireWorkflow, workflowToWire } from './workflow-wire.ts';
 
@@ -16,6 +17,9 @@ export interface WireWorkflowStep {
   depends_on?: string[];
   started_at?: string;
   completed_at?: string;
+  rules?: WireRules;
+  /** It did not run, because its condition was false. */
+  outcome?: 'skipped';
   result?: Json;
 }
 
@@ -92,6 +96,8 @@ function stepOf(node: WorkflowNode, index: number | undefined, telling: Telling)
     ...(telling.tellsDependencies && { depends_on: node.dependsOn }),
     ...present('started_at', node.startedAt === null ? null : toRfc3339(node.startedAt)),
     ...present('completed_at', node.finishedAt === null ? null : toRfc3339(node.finishedAt)),
+    ...present('rules', rulesToWire(node.spec.rules)),
+    ...present('outcome', node.outcome === 'skipped' ? node.outcome : undefined),
     ...(telling.tellsResults && present('result', node.result)),
   };
 }

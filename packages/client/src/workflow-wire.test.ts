@@ -16,9 +16,15 @@ const INFO: WorkflowInfo = {
   total: 3,
   createdAt: AT,
   finishedAt: null,
+  timeoutMs: null,
+  nextAt: null,
+  reason: null,
+  skips: false,
   completed: 1,
   failed: 0,
   cancelled: 0,
+  skipped: 0,
+  partialFailure: false,
 };
 
 test('a chain counts steps, everything else jobs, and metadata both', () => {

@@ -1,4 +1,4 @@
-import type { WorkflowInfo, WorkflowRecord, WorkflowState } from '@waybill/core';
+import type { WorkflowInfo, WorkflowReason, WorkflowRecord, WorkflowState } from '@waybill/core';
 import { present } from './present.ts';
 import { fromRfc3339, toRfc3339 } from './time.ts';
 
@@ -17,6 +17,12 @@ export interface WireWorkflow {
   /** Of everything else. */
   jobs_total?: number;
   jobs_completed?: number;
+  /** How long it may take. */
+  timeout_ms?: number;
+  /** Why it fails, where no job of it is the reason. */
+  reason?: WorkflowReason;
+  /** True while it runs although jobs of it have failed; else absent, and always where workflows are listed. */
+  partial_failure?: boolean;
   metadata: WireWorkflowMetadata;
 }
 
@@ -25,6 +31,8 @@ export interface WireWorkflowMetadata {
   completed_count?: number;
   failed_count?: number;
   cancelled_count?: number;
+  /** Counted apart from those that have completed; absent where none was skipped. */
+  skipped_count?: number;
   created_at: string;
   /** When the first job began, as far as it is known; where the steps are told. */
   started_at?: string;
@@ -50,18 +58,22 @@ export function workflowToWire(workflow: WorkflowRecord | WorkflowInfo): WireWor
     ...ended,
     [total]: workflow.total,
     ...present(completed, counts?.completed),
+    ...present('timeout_ms', workflow.timeoutMs),
+    ...present('reason', workflow.reason),
+    ...present('partial_failure', counts?.partialFailure || undefined),
     metadata: {
       job_count: workflow.total,
       ...present('completed_count', counts?.completed),
       ...present('failed_count', counts?.failed),
       ...present('cancelled_count', counts?.cancelled),
+      ...present('skipped_count', counts?.skipped || undefined),
       created_at,
       ...ended,
     },
   };
 }
 
-/** The wire does not carry the callbacks (none). */
+/** The wire does not carry the callbacks (none), and nothing that only the engine needs: `nextAt` is null, `skips` false. */
 export const workflowFromWire = ({ metadata, ...wire }: WireWorkflow, tenant: string): WorkflowRecord => ({
   tenant,
   id: wire.id,
@@ -73,6 +85,10 @@ export const workflowFromWire = ({ metadata, ...wire }: WireWorkflow, tenant: st
   total: metadata.job_count,
   createdAt: Date.parse(wire.created_at),
   finishedAt: fromRfc3339(wire.completed_at),
+  timeoutMs: wire.timeout_ms ?? null,
+  nextAt: null,
+  reason: wire.reason ?? null,
+  skips: false,
 });
 
 export const workflowInfoFromWire = (wire: WireWorkflow, tenant: string): WorkflowInfo => ({
@@ -80,4 +96,6 @@ export const workflowInfoFromWire = (wire: WireWorkflow, tenant: string): Workfl
   completed: wire.metadata.completed_count ?? 0,
   failed: wire.metadata.failed_count ?? 0,
   cancelled: wire.metadata.cancelled_count ?? 0,
+  skipped: wire.metadata.skipped_count ?? 0,
+  partialFailure: wire.partial_failure ?? false,
 });

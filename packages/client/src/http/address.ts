@@ -11,7 +11,7 @@ export function baseOf(url: string): string {
   }
   // A fetch refuses user info. An '@' in the path may be the end of a password that was not percent-encoded.
   if (username !== '' || password !== '' || pathname.includes('@')) {
-    throw invalid('The address of a server must not hold credentials. Send them in headers.');
+    throw invalid('The address of a server must not hold credentials. Send them in headers, or as a key.');
   }
   return origin + pathname.replace(/\/+$/, '');
 }

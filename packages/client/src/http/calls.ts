@@ -2,12 +2,15 @@ import type { Logger } from '@waybill/core';
 import { errorFromWire } from '../error-wire.ts';
 import { TENANT_HEADER } from '../tenant-wire.ts';
 import { baseOf, type QueryValues, queryOf } from './address.ts';
-import { invalid, isLost, RemoteError } from './remote-error.ts';
-import { backoffMs, join, type Sleep, sleep } from './waiting.ts';
+import { Attempts, type SlowCalls } from './attempts.ts';
+import { headersOf } from './credentials.ts';
+import { download, type Fetch } from './download.ts';
+import { noAnswer } from './no-answer.ts';
+import { invalid, RemoteError } from './remote-error.ts';
+import type { Sleep } from './waiting.ts';
 
 const MEDIA_TYPE = 'application/openjobspec+json';
-const ATTEMPTS = 4;
-const ALL_TENANTS = '*';
+export const ALL_TENANTS = '*';
 
 /** As every call of the port may name one. */
 export interface Named {
@@ -34,23 +37,19 @@ export interface CallOptions {
 export interface CallsOptions {
   tenant?: string;
   headers?: Record<string, string>;
-  fetch?: (url: string, init: RequestInit) => Response | Promise<Response>;
+  key?: string;
+  callHeaders?: () => Record<string, string>;
+  fetch?: Fetch;
   timeoutMs?: number;
   sleep?: Sleep;
   logger?: StreamLogger;
   slow?: SlowCalls;
 }
 
-/** Whom to tell of a call that takes long, beside what it was told to wait. */
-export interface SlowCalls {
-  afterMs: number;
-  tell(): void;
-}
-
 /** What streams tell of their connection. */
 export type StreamLogger = Pick<Logger, 'info' | 'warn'>;
 
-const silent: StreamLogger = { info: () => {}, warn: () => {} };
+export const silent: StreamLogger = { info: () => {}, warn: () => {} };
 
 export interface Answer<T> {
   status: number;
@@ -59,28 +58,26 @@ export interface Answer<T> {
 
 /** Sends calls and reads answers: timeouts, repetition and errors are dealt with here and nowhere else. */
 export class Calls {
-  readonly sleep: Sleep;
   readonly logger: StreamLogger;
   /** The address of the server, without anything secret. */
   readonly server: string;
-  /** How long a call may take with all its repetitions, and how long a stream may take to open. */
-  readonly timeoutMs: number;
   readonly #headers: Record<string, string>;
+  readonly #callHeaders: CallsOptions['callHeaders'];
   readonly #tenant: string;
-  readonly #fetch: NonNullable<CallsOptions['fetch']>;
-  readonly #slow: SlowCalls | undefined;
-  readonly #closing = new AbortController();
-  readonly #underway = new Set<Promise<unknown>>();
+  /** The tenant of this connection's key, as the server tells it. Answers that are about no tenant do not say it. */
+  #told = '';
+  readonly #fetch: Fetch;
+  readonly #attempts: Attempts;
 
   constructor(url: string, options: CallsOptions) {
     this.server = baseOf(url);
-    this.#headers = checkHeaders({ ...options.headers });
+    this.#headers = headersOf(options.headers, options.key);
+    this.#callHeaders = options.callHeaders;
     this.#tenant = checkTenant(options.tenant ?? '');
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
-    this.timeoutMs = options.timeoutMs ?? 30_000;
-    this.sleep = options.sleep ?? sleep;
     this.logger = options.logger ?? silent;
-    this.#slow = options.slow;
+    const { timeoutMs, sleep, slow } = options;
+    this.#attempts = new Attempts({ server: this.server, timeoutMs, sleep, slow });
   }
 
   /** The tenant that a call is about: the one that it names, else that of the connection. */
@@ -88,15 +85,31 @@ export class Calls {
     return call?.tenant === undefined ? this.#tenant : checkTenant(call.tenant);
   }
 
-  /** Aborted by `close`, for those who would go on for long. */
-  get closing(): AbortSignal {
-    return this.#closing.signal;
+  /**
+   * Whose things an answer shows: a key that belongs to a tenant need not name it, and the server then says which it is.
+   * What a job has in its meta does not tell, because producers may note there what they like.
+   */
+  whose(asked: string): string {
+    return asked === '' ? this.#told : asked;
   }
 
-  /** Takes no more calls and waits for those under way: what became of a settle must not be left in the dark. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.allSettled(this.#underway);
+  /** Aborted by `close`, for those who would go on for long. */
+  get closing(): AbortSignal {
+    return this.#attempts.closing;
+  }
+
+  /** How long a call may take with all its repetitions, and how long a stream may take to open. */
+  get timeoutMs(): number {
+    return this.#attempts.timeoutMs;
+  }
+
+  get sleep(): Sleep {
+    return this.#attempts.sleep;
+  }
+
+  /** Takes no more calls and waits for those under way. */
+  close(): Promise<void> {
+    return this.#attempts.close();
   }
 
   /** Answers the body of the answer; refused with a RemoteError. */
@@ -105,42 +118,12 @@ export class Calls {
   }
 
   async send<T>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
-    if (this.closing.aborted) throw new RemoteError({ code: 'unavailable', message: 'This client was closed.' });
-    const sending = this.#send<T>(method, path, options);
-    this.#underway.add(sending);
-    try {
-      return await sending;
-    } finally {
-      this.#underway.delete(sending);
-    }
-  }
-
-  async #send<T>(method: string, path: string, options: CallOptions): Promise<Answer<T>> {
-    const { repeatable = method === 'GET', onRepeat } = options;
+    const { repeatable = method === 'GET', onRepeat, waitMs, signal } = options;
     const body = options.body === undefined ? undefined : jsonOf(options.body);
-    const away = join(options.signal, this.closing);
-    const slow = this.#slow && setTimeout(this.#slow.tell, this.#slow.afterMs + (options.waitMs ?? 0));
-    // One deadline over all attempts: a server that swallows every call would else be waited for as often as it is asked.
-    const allowedMs = this.timeoutMs + (options.waitMs ?? 0);
-    const begun = performance.now();
-    const leftMs = () => allowedMs - (performance.now() - begun);
-    try {
-      for (let failures = 0; ; failures += 1) {
-        if (failures > 0) onRepeat?.();
-        try {
-          return await this.#attempt<T>(method, path, body, options, { allowedMs, leftMs: Math.max(0, leftMs()) });
-        } catch (error) {
-          if (!repeatable || !isLost(error) || failures + 1 >= ATTEMPTS) throw error;
-          const pauseMs = backoffMs(failures);
-          if (leftMs() <= pauseMs) throw error;
-          await this.sleep(pauseMs, away.signal);
-          if (away.signal.aborted) throw error;
-        }
-      }
-    } finally {
-      clearTimeout(slow);
-      away.leave();
-    }
+    return this.#attempts.run({ repeatable, onRepeat, waitMs, signal }, async (late) => {
+      const response = await this.#request(method, path, body, options, late);
+      return read<T>(response, await this.#textOf(response), options.accept, this.server);
+    });
   }
 
   /** The bare answer, for those who read its body as it comes. */
@@ -154,53 +137,9 @@ export class Calls {
     throw new RemoteError(errorFromWire(parsed(await this.#textOf(response)), response.status));
   }
 
-  /**
-   * JSON from an address outside of the server. None of our headers goes there, and nothing tells the address: it is a
-   * secret.
-   */
-  async download<T>(url: string): Promise<T> {
-    const late = join(AbortSignal.timeout(this.timeoutMs), this.closing);
-    try {
-      const response = await this.#fetch(url, { method: 'GET', headers: {}, signal: late.signal });
-      if (response.ok) return JSON.parse(await response.text()) as T;
-    } catch {
-      // The reason may quote the address.
-    } finally {
-      late.leave();
-    }
-    const message = 'A large payload could not be fetched from the address that the server told.';
-    throw new RemoteError({
-      code: 'unavailable',
-      message,
-      hint: 'Read the job again: addresses are good for minutes.',
-    });
-  }
-
-  /** Raced against the deadline: a fetch of the caller's own, or what it reads from, may take no notice of its signal. */
-  async #attempt<T>(
-    method: string,
-    path: string,
-    body: string | undefined,
-    options: CallOptions,
-    { allowedMs, leftMs }: { allowedMs: number; leftMs: number },
-  ): Promise<Answer<T>> {
-    const late = join(options.signal);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const deadline = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        reject(tooLate(this.server, allowedMs));
-        late.abort();
-      }, leftMs);
-    });
-    const answer = this.#request(method, path, body, options, late.signal).then(async (response) =>
-      read<T>(response, await this.#textOf(response), options.accept, this.server),
-    );
-    try {
-      return await Promise.race([answer, deadline]);
-    } finally {
-      clearTimeout(timer);
-      late.leave();
-    }
+  /** JSON from an address outside of the server. */
+  download<T>(url: string): Promise<T> {
+    return download<T>(url, this.#fetch, this);
   }
 
   /** An answer that breaks off is as good as none. */
@@ -219,22 +158,17 @@ export class Calls {
   ): Promise<Response> {
     const type = body === undefined ? undefined : { 'Content-Type': MEDIA_TYPE };
     const whose = tenant === '' ? undefined : { [TENANT_HEADER]: tenant };
-    const init = { method, headers: { Accept: MEDIA_TYPE, ...type, ...this.#headers, ...whose, ...headers }, signal };
+    const own = { ...this.#callHeaders?.(), ...this.#headers, ...whose, ...headers };
+    // A redirect is not followed, because what the headers hold is for this server alone.
+    const init = { method, headers: { Accept: MEDIA_TYPE, ...type, ...own }, signal, redirect: 'manual' as const };
     try {
-      return await this.#fetch(this.server + path + queryOf(query), body === undefined ? init : { ...init, body });
+      const url = this.server + path + queryOf(query);
+      const response = await this.#fetch(url, body === undefined ? init : { ...init, body });
+      if (tenant === '') this.#told = response.headers.get(TENANT_HEADER) ?? this.#told;
+      return response;
     } catch (error) {
       throw noAnswer(this.server, error);
     }
-  }
-}
-
-/** Found out now: a fetch that throws looks like a server that cannot be reached. */
-function checkHeaders(headers: Record<string, string>): Record<string, string> {
-  try {
-    new Headers(headers);
-    return headers;
-  } catch (error) {
-    throw new RemoteError({ code: 'invalid_request', message: 'These headers cannot be sent.' }, error);
   }
 }
 
@@ -261,7 +195,7 @@ function read<T>(response: Response, text: string, accept: number | undefined, s
   // A proxy in between may answer with the accepted status too; its body is none of ours.
   if (isObject && (response.ok || (status === accept && !('error' in body)))) return { status, body: body as T };
   if (isObject && 'error' in body) throw new RemoteError(errorFromWire(body, status));
-  throw foreign(server, status);
+  throw foreign(server, status, elsewhere(response));
 }
 
 const CHECK_ADDRESS = 'Check the port and the path in the address.';
@@ -277,28 +211,30 @@ export const noWaybill = (server: string): RemoteError =>
 const OF_PROXIES: readonly number[] = [401, 403, 413, 429, 503, 504];
 
 /** Somebody else has answered: a wrong address, or a proxy that has lost its server. Nothing is known of the call. */
-function foreign(server: string, status: number): RemoteError {
+function foreign(server: string, status: number, hint = CHECK_ADDRESS): RemoteError {
   const { code } = errorFromWire(undefined, status);
   const message = `What answered at ${server} with status ${status} is no Waybill server.`;
   return OF_PROXIES.includes(status)
     ? new RemoteError({ code, message })
-    : new RemoteError({ code: 'unavailable', message, hint: CHECK_ADDRESS });
+    : new RemoteError({ code: 'unavailable', message, hint });
 }
 
-const noAnswer = (server: string, cause: unknown): RemoteError => {
-  const message = `The server ${server} could not be reached, or its answer broke off.`;
-  return new RemoteError({ code: 'unavailable', message }, cause);
-};
+/** Where a redirect leads, without its path, which may hold a secret. Browsers do not tell. */
+function elsewhere(response: Response): string | undefined {
+  if (response.type === 'opaqueredirect') return REDIRECTED;
+  const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null;
+  if (location === null || !URL.canParse(location)) return undefined;
+  return `${REDIRECTED} It leads to ${new URL(location).origin}.`;
+}
 
-const tooLate = (server: string, ms: number): RemoteError =>
-  new RemoteError({ code: 'timeout', message: `The server ${server} has not answered within ${ms} ms.` });
+const REDIRECTED = 'Redirects are not followed: use the address of the server itself.';
 
 /** What can be sent as a header; the server knows the whole rule. */
 const TENANT = /^[\x21-\x7e]*$/;
 
-function checkTenant(tenant: string): string {
+export function checkTenant(tenant: string): string {
   if (tenant === ALL_TENANTS)
-    throw invalid(`A call over HTTP is about one tenant: '${ALL_TENANTS}' cannot be asked for.`);
+    throw invalid(`A call to a server is about one tenant: '${ALL_TENANTS}' cannot be asked for.`);
   if (typeof tenant === 'string' && TENANT.test(tenant)) return tenant;
   throw invalid('A tenant must have printable ASCII characters only, and no space.');
 }

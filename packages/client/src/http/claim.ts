@@ -1,4 +1,4 @@
-import type { Jobs, Lease } from '@waybill/core';
+import type { ClaimCall, Jobs, Lease } from '@waybill/core';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
 import type { Calls } from './calls.ts';
@@ -8,28 +8,38 @@ import { join } from './waiting.ts';
 /** The longest that a server waits in one call; a longer wait is several of them. */
 const LONGEST_WAIT_MS = 30_000;
 
+/** One call of a claim: it may be sent again, and waits this long for a first job. */
+export interface ClaimAttempt extends Omit<ClaimCall, 'claimId' | 'tenant'> {
+  claimId: string;
+  tenant: string;
+  waitMs: number;
+}
+
+export interface ClaimCalls {
+  tenantOf(call: { tenant?: string | undefined }): string;
+  readonly closing: AbortSignal;
+}
+
+export const claiming = (calls: Calls): Jobs['claim'] =>
+  claimingBy(calls, async ({ tenant, waitMs, signal, claimId, ...call }) => {
+    const { queues, count, workerId: worker_id, leaseMs: visibility_timeout_ms } = call;
+    const { jobs } = await calls.call<{ jobs: WireJob[] }>('POST', '/ojs/v1/workers/fetch', {
+      tenant,
+      body: { queues, count, worker_id, visibility_timeout_ms, claim_id: claimId, wait_ms: waitMs },
+      repeatable: true,
+      waitMs,
+      ...(signal && { signal }),
+    });
+    return jobs.map((wire) => leaseOf(wire, claimId, calls.whose(tenant)));
+  });
+
 /** Every claim has an id, so that a repetition answers the same jobs and no lease is lost with an answer. */
-export function claiming(calls: Calls): Jobs['claim'] {
+export function claimingBy(calls: ClaimCalls, send: (attempt: ClaimAttempt) => Promise<Lease[]>): Jobs['claim'] {
   return async (call) => {
     const tenant = calls.tenantOf(call);
-    const { signal, claimId = newJobId(), waitMs = 0 } = call;
-    const request = {
-      queues: call.queues,
-      count: call.count,
-      worker_id: call.workerId,
-      visibility_timeout_ms: call.leaseMs,
-      claim_id: claimId,
-    };
-    const ask = async (wait: number, until?: AbortSignal): Promise<Lease[]> => {
-      const { jobs } = await calls.call<{ jobs: WireJob[] }>('POST', '/ojs/v1/workers/fetch', {
-        tenant,
-        body: { ...request, wait_ms: wait },
-        repeatable: true,
-        waitMs: wait,
-        ...(until && { signal: until }),
-      });
-      return jobs.map((wire) => leaseOf(wire, claimId, tenant));
-    };
+    const { signal, claimId = newJobId(), waitMs = 0, ...rest } = call;
+    const ask = (wait: number, until?: AbortSignal): Promise<Lease[]> =>
+      send({ ...rest, tenant, claimId, waitMs: wait, ...(until && { signal: until }) });
     if (waitMs === 0 || signal?.aborted) return ask(0);
     const begun = performance.now();
     const away = join(signal, calls.closing);
@@ -50,7 +60,7 @@ export function claiming(calls: Calls): Jobs['claim'] {
   };
 }
 
-function leaseOf(wire: WireJob, claimId: string, tenant: string): Lease {
+export function leaseOf(wire: WireJob, claimId: string, tenant: string): Lease {
   const { lease_token: token = '', parent_results: parentResults, last_checkpoint: checkpoint } = wire;
   const job = { ...jobFromWire(wire, tenant), claimId };
   return { token, job, ...(parentResults && { parentResults }), ...(checkpoint && { checkpoint }) };

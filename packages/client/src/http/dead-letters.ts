@@ -22,7 +22,7 @@ type Retried = Omit<Bulk, 'done'> & { retried: number };
 export function deadLetters(calls: Calls): DeadLetters {
   const change = async (method: string, where: string, context: Named | undefined): Promise<Job> => {
     const tenant = calls.tenantOf(context);
-    return jobFromWire((await calls.call<{ job: WireJob }>(method, where, { tenant })).job, tenant);
+    return jobFromWire((await calls.call<{ job: WireJob }>(method, where, { tenant })).job, calls.whose(tenant));
   };
 
   /** Without a bound in one call; with one in calls as large as a server takes. */

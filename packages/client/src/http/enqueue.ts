@@ -1,9 +1,9 @@
-import type { Job, JobRequest, Jobs } from '@waybill/core';
+import type { Job, JobRequest, Jobs, JsonObject } from '@waybill/core';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
 import { metaFromWire } from '../tenant-wire.ts';
 import { path } from './address.ts';
-import { type Calls, refuseWithin } from './calls.ts';
+import { type Calls, type Named, refuseWithin } from './calls.ts';
 import { newJobId } from './job-id.ts';
 import { invalid, RemoteError } from './remote-error.ts';
 
@@ -22,10 +22,48 @@ interface Identified {
   isMade: boolean;
 }
 
+/** How requests with ids travel, and how a job is looked up. */
+export interface EnqueueCalls {
+  tenantOf(call: Named | undefined): string;
+  one(request: NamedRequest, sending: Sending & { key: string | undefined }): Promise<{ job: Job; created: boolean }>;
+  many(requests: readonly NamedRequest[], sending: Sending): Promise<Job[]>;
+  stored(id: string, tenant: string): Promise<Job>;
+}
+
+export type NamedRequest = Identified['request'];
+
+export interface Sending {
+  tenant: string;
+  repeats: Repeats;
+}
+
+interface Repeats {
+  repeatable: true;
+  onRepeat(): void;
+}
+
+export const enqueueing = (calls: Calls): Pick<Jobs, 'enqueue' | 'enqueueMany'> =>
+  enqueueingBy({
+    tenantOf: (call) => calls.tenantOf(call),
+    one: async (body, { tenant, key, repeats }) => {
+      const answer = await calls.send<JobAnswer>('POST', '/ojs/v1/jobs', {
+        ...{ tenant, body, ...repeats },
+        ...(key !== undefined && { headers: { 'Idempotency-Key': key } }),
+      });
+      return { job: jobFromWire(answer.body.job, calls.whose(tenant)), created: answer.status === 201 };
+    },
+    many: async (jobs, { tenant, repeats }) => {
+      const options = { tenant, body: { jobs }, ...repeats };
+      const answer = await calls.call<{ jobs: WireJob[] }>('POST', '/ojs/v1/jobs/batch', options);
+      return answer.jobs.map((job) => jobFromWire(job, calls.whose(tenant)));
+    },
+    stored: async (id, tenant) =>
+      jobFromWire((await calls.call<JobAnswer>('GET', path`/ojs/v1/jobs/${id}`, { tenant })).job, calls.whose(tenant)),
+  });
+
 /** Every job is sent with an id, so that a repetition of our own meets what it stored before. */
-export function enqueueing(calls: Calls): Pick<Jobs, 'enqueue' | 'enqueueMany'> {
-  const stored = async (id: string, tenant: string): Promise<Job> =>
-    jobFromWire((await calls.call<JobAnswer>('GET', path`/ojs/v1/jobs/${id}`, { tenant })).job, tenant);
+export function enqueueingBy(calls: EnqueueCalls): Pick<Jobs, 'enqueue' | 'enqueueMany'> {
+  const { stored } = calls;
 
   const enqueue: Jobs['enqueue'] = async (request, context) => {
     const tenant = calls.tenantOf(context);
@@ -36,13 +74,9 @@ export function enqueueing(calls: Calls): Pick<Jobs, 'enqueue' | 'enqueueMany'> 
       throw invalid('An idempotency key must have 1 to 255 printable ASCII characters.');
     const repeats = repetitions();
     try {
-      const { status, body } = await calls.send<JobAnswer>('POST', '/ojs/v1/jobs', {
-        ...{ tenant, body: named.request },
-        ...(key !== undefined && { headers: { 'Idempotency-Key': key } }),
-        ...repeats.options,
-      });
-      const isOurs = repeats.any() && named.isMade && body.job.id === named.request.id;
-      return { job: jobFromWire(body.job, tenant), created: status === 201 || isOurs };
+      const { job, created } = await calls.one(named.request, { tenant, key, repeats: repeats.options });
+      const isOurs = repeats.any() && named.isMade && job.id === named.request.id;
+      return { job, created: created || isOurs };
     } catch (error) {
       if (!repeats.any() || existingIn(error) !== named.request.id) throw error;
       const job = await stored(named.request.id, tenant);
@@ -56,16 +90,14 @@ export function enqueueing(calls: Calls): Pick<Jobs, 'enqueue' | 'enqueueMany'> 
     refuseWithin(context);
     const all = requests.map(name);
     const repeats = repetitions();
+    const named = all.map(({ request }) => request);
     try {
-      const body = { jobs: all.map(({ request }) => request) };
-      const options = { tenant, body, ...repeats.options };
-      const answer = await calls.call<{ jobs: WireJob[] }>('POST', '/ojs/v1/jobs/batch', options);
-      return answer.jobs.map((job) => jobFromWire(job, tenant));
+      return await calls.many(named, { tenant, repeats: repeats.options });
     } catch (error) {
       const met = repeats.any() && all.find(({ request }) => request.id === existingIn(error));
       // All or nothing: when one of them is ours, all of them are there.
       if (!met || !isOurs(met, await stored(met.request.id, tenant))) throw error;
-      return inSlices(all, ({ request }) => storedOrOther(request, tenant));
+      return inSlices(named, (request) => storedOrOther(request, tenant));
     }
   };
 
@@ -92,18 +124,23 @@ function repetitions() {
   const onRepeat = () => {
     count += 1;
   };
-  return { any: () => count > 0, options: { repeatable: true, onRepeat } };
+  const options: Repeats = { repeatable: true, onRepeat };
+  return { any: () => count > 0, options };
 }
 
 const existingIn = (error: unknown): unknown =>
   error instanceof RemoteError && error.code === 'duplicate' ? error.details?.['existing_job_id'] : undefined;
+
+/** Without the trace: a server that is instrumented notes it in jobs that came without one. */
+const untraced = ({ traceparent: _, tracestate: __, ...meta }: JsonObject): JsonObject => meta;
 
 /** An id of the caller's own may have been taken by another job before; ours is the one that says the same. */
 function isOurs({ request, isMade }: Identified, { tenant, type, spec }: Job): boolean {
   const says = (...told: unknown[]) => canonical(JSON.parse(JSON.stringify(told)));
   return (
     isMade ||
-    says(request.type, request.args, metaFromWire(request.meta ?? {}, tenant)) === says(type, spec.args, spec.meta)
+    says(request.type, request.args, untraced(metaFromWire(request.meta ?? {}, tenant))) ===
+      says(type, spec.args, untraced(spec.meta))
   );
 }
 

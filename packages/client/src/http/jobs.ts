@@ -2,11 +2,15 @@ import type { HeartbeatAnswer, Job, JobFilter, JobPage, Jobs, WorkerDirective } 
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
 import { progressFromWire, type WireProgress } from '../progress-wire.ts';
+import { askToWire, questionFromWire, type WireQuestion } from '../question-wire.ts';
 import { toRfc3339 } from '../time.ts';
 import { path, type QueryValues } from './address.ts';
+import { spending } from './budgets.ts';
 import { type Calls, refuseWithin } from './calls.ts';
 import { claiming } from './claim.ts';
 import { enqueueing } from './enqueue.ts';
+import { journal } from './journal.ts';
+import { QUESTIONS } from './questions.ts';
 import { RemoteError } from './remote-error.ts';
 import { settleBody, settlePath } from './settle-call.ts';
 import { wholeJob } from './whole-job.ts';
@@ -30,9 +34,11 @@ interface WireBeat {
 
 export function jobs(calls: Calls): Jobs {
   const jobOf = async (answer: Promise<JobAnswer>, tenant: string): Promise<Job> =>
-    jobFromWire((await answer).job, tenant);
+    jobFromWire((await answer).job, calls.whose(tenant));
   return {
     ...enqueueing(calls),
+    ...journal(calls),
+    ...spending(calls),
     claim: claiming(calls),
     get: async (id, context) => {
       const tenant = calls.tenantOf(context);
@@ -67,14 +73,21 @@ export function jobs(calls: Calls): Jobs {
       const repeatable = number !== undefined;
       const where = path`/ojs/v1/jobs/${id}/progress`;
       const answer = await calls.call<WireProgress>('PUT', where, { tenant, body, repeatable });
-      const noted = progressFromWire(answer, tenant);
+      const noted = progressFromWire(answer, calls.whose(tenant));
       if (noted === null) throw new RemoteError({ code: 'conflict', message: `Job ${id} is not active.` });
       return noted;
     },
     progress: async (id, context) => {
       const tenant = calls.tenantOf(context);
       const known = await calls.call<WireProgress>('GET', path`/ojs/v1/jobs/${id}/progress`, { tenant });
-      return progressFromWire(known, tenant);
+      return progressFromWire(known, calls.whose(tenant));
+    },
+    ask: async (call) => {
+      const tenant = calls.tenantOf(call);
+      // A job asks each question once, however often it is sent.
+      const options = { tenant, body: askToWire(call), repeatable: true };
+      const { question } = await calls.call<{ question: WireQuestion }>('POST', QUESTIONS, options);
+      return questionFromWire(question, calls.whose(tenant));
     },
     cancel: async (id, { by, reason, ...context } = {}) => {
       const tenant = calls.tenantOf(context);

@@ -1,16 +1,21 @@
-import type { Calls } from './calls.ts';
+import type { StreamLogger } from './calls.ts';
 
 /** How often outages are told, whether it is the same one or another. */
 const TELL_EVERY_MS = 60_000;
 
+interface Connected {
+  readonly logger: StreamLogger;
+  readonly server: string;
+}
+
 /** Tells the logger that a stream has lost its server, which would else look like a log where nothing happens. */
 export class Outage {
-  readonly #calls: Calls;
+  readonly #calls: Connected;
   #failures = 0;
   #isTold = false;
   #toldAt = Number.NEGATIVE_INFINITY;
 
-  constructor(calls: Calls) {
+  constructor(calls: Connected) {
     this.#calls = calls;
   }
 

@@ -1,16 +1,33 @@
-import type { FailingItem, Health, MaintenanceHealth, Pulse, UnknownTypesHealth, Waybill } from '@waybill/core';
+import type {
+  AilingSink,
+  FailingItem,
+  Health,
+  MaintenanceHealth,
+  Pulse,
+  UnknownTypesHealth,
+  Waybill,
+} from '@waybill/core';
+import { budgets } from './budgets.ts';
 import { Calls, type CallsOptions } from './calls.ts';
 import { deadLetters } from './dead-letters.ts';
 import { events } from './events.ts';
 import { jobs } from './jobs.ts';
+import { keys } from './keys.ts';
+import { questions } from './questions.ts';
 import { crons, limits, queues, workers } from './resources.ts';
+import { tenants } from './tenants.ts';
+import { type RemoteWebhooks, webhooks } from './webhooks.ts';
 import { workflows } from './workflows.ts';
 
 export interface RemoteOptions extends CallsOptions {
   /** The tenant of calls that name none. @defaultValue '' */
   tenant?: string;
-  /** Sent with every call, e.g. `Authorization`. */
+  /** An API key, or a token that the server takes; sent as `Authorization: Bearer`. @defaultValue none */
+  key?: NonNullable<CallsOptions['key']>;
+  /** Sent with every call, e.g. `X-Request-Id`. */
   headers?: NonNullable<CallsOptions['headers']>;
+  /** Asked for more headers at every call, e.g. `traceparent`. It must not throw. @defaultValue none */
+  callHeaders?: NonNullable<CallsOptions['callHeaders']>;
   /** @defaultValue the one of the platform */
   fetch?: NonNullable<CallsOptions['fetch']>;
   /** How long a call may take with its repetitions, beside what a claim was told to wait. @defaultValue 30_000 */
@@ -21,6 +38,11 @@ export interface RemoteOptions extends CallsOptions {
   slow?: NonNullable<CallsOptions['slow']>;
   /** How to wait before a repetition; for tests. @defaultValue by a timer */
   sleep?: NonNullable<CallsOptions['sleep']>;
+}
+
+/** The port, and what only a server has. */
+export interface RemoteWaybill extends Waybill {
+  readonly webhooks: RemoteWebhooks;
 }
 
 interface WirePulse {
@@ -36,6 +58,7 @@ interface WireHealth {
   transport?: WirePulse;
   maintenance?: WireMaintenance;
   unknown_types?: WireUnknownTypes;
+  webhooks?: { id: string; status: AilingSink['status']; since?: string; reason: string }[];
 }
 
 interface WireUnknownTypes {
@@ -77,25 +100,33 @@ const pulseFromWire = ({ type, latency_ms, ...rest }: WirePulse): Pulse => ({
  * can be repeated without doing anything twice are repeated when no answer comes. See `jobFromWire` for the columns of
  * a job that do not travel.
  */
-export function remote(url: string, options: RemoteOptions = {}): Waybill {
+export function remote(url: string, options: RemoteOptions = {}): RemoteWaybill {
   const calls = new Calls(url, options);
   return {
     jobs: jobs(calls),
     deadLetters: deadLetters(calls),
     queues: queues(calls),
     limits: limits(calls),
+    tenants: tenants(calls),
+    budgets: budgets(calls),
     crons: crons(calls),
     workflows: workflows(calls),
     workers: workers(calls),
+    questions: questions(calls),
     events: events(calls),
+    keys: keys(calls),
+    webhooks: webhooks(calls),
     health: async () => {
       // A server whose store is away says so with 503, and that is an answer.
       const health = await calls.call<WireHealth>('GET', '/ojs/v1/health', { accept: 503 });
-      const { status, backend, transport, maintenance, unknown_types } = health;
+      const { status, backend, transport, maintenance, unknown_types, webhooks: ailing } = health;
       const carried = transport && { transport: pulseFromWire(transport) };
       const kept = maintenance && { maintenance: maintenanceFromWire(maintenance) };
       const unknown = unknown_types && { unknownTypes: unknownTypesFromWire(unknown_types) };
-      return { status, store: pulseFromWire(backend), ...carried, ...kept, ...unknown };
+      const sinks = ailing?.map(({ since, ...sink }) => ({
+        ...{ ...sink, tenant: '', since: since === undefined ? null : Date.parse(since) },
+      }));
+      return { status, store: pulseFromWire(backend), ...carried, ...kept, ...unknown, ...(sinks && { sinks }) };
     },
     /** Ends streams and waiting claims, waits for calls under way. The server goes on. */
     close: () => calls.close(),

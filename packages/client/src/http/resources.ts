@@ -11,19 +11,19 @@ export function queues(calls: Calls): Queues {
   const change = async (method: string, where: string, context: Named | undefined, body?: object) => {
     const tenant = calls.tenantOf(context);
     const { queue } = await calls.call<{ queue: WireQueue }>(method, where, { tenant, ...(body && { body }) });
-    return queueFromWire(queue, tenant);
+    return queueFromWire(queue, calls.whose(tenant));
   };
   return {
     list: async (context) => {
       const tenant = calls.tenantOf(context);
       const answer = await calls.call<{ queues: WireQueue[] }>('GET', '/ojs/v1/queues', { tenant });
-      return answer.queues.map((queue) => queueFromWire(queue, tenant));
+      return answer.queues.map((queue) => queueFromWire(queue, calls.whose(tenant)));
     },
     stats: async (name, context) => {
       const tenant = calls.tenantOf(context);
       const { queue } = await calls.call<{ queue: WireQueueStats }>('GET', path`/ojs/v1/queues/${name}`, { tenant });
       if (queue.unused) throw new RemoteError({ code: 'not_found', message: `There is no queue '${name}'.` });
-      return queueStatsFromWire(queue, tenant);
+      return queueStatsFromWire(queue, calls.whose(tenant));
     },
     pause: async (name, context) => change('POST', path`/ojs/v1/queues/${name}/pause`, context),
     resume: async (name, context) => change('POST', path`/ojs/v1/queues/${name}/resume`, context),
@@ -40,12 +40,12 @@ export function limits(calls: Calls): Limits {
   return {
     get: async (key, context) => {
       const tenant = calls.tenantOf(context);
-      return limitFromWire(await calls.call<WireLimit>('GET', where(key), { tenant }), tenant);
+      return limitFromWire(await calls.call<WireLimit>('GET', where(key), { tenant }), calls.whose(tenant));
     },
     set: async (key, rule, context) => {
       const tenant = calls.tenantOf(context);
       const body = limitRuleToWire(rule);
-      return limitFromWire(await calls.call<WireLimit>('PUT', where(key), { tenant, body }), tenant);
+      return limitFromWire(await calls.call<WireLimit>('PUT', where(key), { tenant, body }), calls.whose(tenant));
     },
   };
 }
@@ -54,7 +54,7 @@ export function crons(calls: Calls): Crons {
   const one = async (method: string, where: string, context: Named | undefined, body?: object) => {
     const tenant = calls.tenantOf(context);
     const { cron } = await calls.call<{ cron: WireCron }>(method, where, { tenant, ...(body && { body }) });
-    return cronFromWire(cron, tenant);
+    return cronFromWire(cron, calls.whose(tenant));
   };
   return {
     put: async (request, context) => one('POST', '/ojs/v1/cron', context, request),
@@ -62,7 +62,7 @@ export function crons(calls: Calls): Crons {
     list: async (context) => {
       const tenant = calls.tenantOf(context);
       const answer = await calls.call<{ crons: WireCron[] }>('GET', '/ojs/v1/cron', { tenant });
-      return answer.crons.map((cron) => cronFromWire(cron, tenant));
+      return answer.crons.map((cron) => cronFromWire(cron, calls.whose(tenant)));
     },
     setEnabled: async (name, enabled, context) =>
       one('POST', path`/ojs/v1/cron/${name}/${enabled ? 'resume' : 'pause'}`, context),
@@ -75,13 +75,13 @@ export function workers(calls: Calls): Workers {
     list: async (context) => {
       const tenant = calls.tenantOf(context);
       const answer = await calls.call<{ workers: WireWorker[] }>('GET', '/ojs/v1/workers', { tenant });
-      return answer.workers.map((worker) => workerFromWire(worker, tenant));
+      return answer.workers.map((worker) => workerFromWire(worker, calls.whose(tenant)));
     },
     direct: async (id, directive, context) => {
       const tenant = calls.tenantOf(context);
       const where = path`/ojs/v1/workers/${id}/directive`;
       const { worker } = await calls.call<{ worker: WireWorker }>('POST', where, { tenant, body: { directive } });
-      return workerFromWire(worker, tenant);
+      return workerFromWire(worker, calls.whose(tenant));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { SettleCall } from '@waybill/core';
+import type { ErrorInput, SettleCall } from '@waybill/core';
 import { toRfc3339 } from '../time.ts';
 
 /** How each outcome travels: the specification has words for three, and `nack` takes the others as an extension. */
@@ -15,15 +15,20 @@ function told({ outcome }: SettleCall): object {
     case 'completed':
       return { result: outcome.result };
     case 'failed':
-      return { error: outcome.error };
+      return { error: errorToWire(outcome.error) };
     case 'requeued':
-      return { requeue: true, error: outcome.error };
+      return { requeue: true, error: outcome.error && errorToWire(outcome.error) };
     case 'snoozed':
-      if ('error' in outcome) return { outcome: 'snoozed', error: outcome.error };
+      if ('error' in outcome) return { outcome: 'snoozed', error: errorToWire(outcome.error) };
       return { outcome: 'snoozed', snooze_until: toRfc3339(outcome.until) };
     case 'cancelled':
       return { outcome: 'cancelled', reason: outcome.reason };
     case 'discarded':
-      return { outcome: 'discarded', error: outcome.error, dead_letter: outcome.deadLetter };
+      return { outcome: 'discarded', error: errorToWire(outcome.error), dead_letter: outcome.deadLetter };
   }
 }
+
+const errorToWire = ({ retryAfterMs, ...error }: ErrorInput): object => ({
+  ...error,
+  ...(retryAfterMs !== undefined && { retry_after_ms: retryAfterMs }),
+});

@@ -31,7 +31,7 @@ export function workflows(calls: Calls): Workflows {
     const tenant = calls.tenantOf(context);
     const options = { tenant, ...more };
     const { workflow } = await calls.call<WorkflowAnswer>(method, where, options);
-    return workflowInfoFromWire(workflow, tenant);
+    return workflowInfoFromWire(workflow, calls.whose(tenant));
   };
   return {
     create: async (request, context) => {
@@ -43,14 +43,14 @@ export function workflows(calls: Calls): Workflows {
       const tenant = calls.tenantOf(context);
       const query = { id_prefix: idPrefix, state: states, limit, cursor };
       const page = await calls.call<WorkflowPage>('GET', WORKFLOWS, { tenant, query });
-      const items = page.workflows.map((workflow) => workflowFromWire(workflow, tenant));
+      const items = page.workflows.map((workflow) => workflowFromWire(workflow, calls.whose(tenant)));
       return pageOf(items, page.pagination);
     },
     nodes: async (id, { limit, cursor, ...context } = {}) => {
       const tenant = calls.tenantOf(context);
       const where = path`/ojs/v1/workflows/${id}/jobs`;
       const { jobs, pagination } = await calls.call<NodePage>('GET', where, { tenant, query: { limit, cursor } });
-      const items = jobs.map((node) => workflowNodeFromWire(node, tenant));
+      const items = jobs.map((node) => workflowNodeFromWire(node, calls.whose(tenant)));
       return pageOf(items, pagination);
     },
     addNodes: async (id, nodes, context) =>
