@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Lease } from '@waybill/core';
+import { type Lease, type Logger, WaybillError } from '@waybill/core';
 import type { ClaimTurns, Turn } from './claim-turns.ts';
 import { Deadlines } from './deadlines.ts';
 import type { ResolvedWorkerOptions } from './options.ts';
@@ -65,12 +65,22 @@ async function claimOverAndOver(parts: ClaimParts, deadlines: Deadlines): Promis
       if (turn.reopened?.signal.aborted) continue;
       failures += 1;
       const fields = { err: error, failures };
-      if (!mayRepeat(error)) logger.error(fields, 'The server refuses to give this worker jobs.');
+      if (!mayRepeat(error)) tellRefusal(logger, fields);
       else if (failures === 1) logger.warn(fields, 'Jobs could not be claimed; trying again.');
       // The same claim id: if only the answer was lost, the repetition brings the same jobs.
       await clock.sleep(backoffMs(failures), stopping);
     }
   }
+}
+
+const KEY_HINT =
+  'The key of this worker may be revoked or expired: the log of the server says which. Start it again with one that counts.';
+
+/** Ever more seldom: it will not change before people do something. */
+function tellRefusal(logger: Logger, fields: { err: unknown; failures: number }): void {
+  if (!Number.isInteger(Math.log2(fields.failures))) return;
+  const isKey = fields.err instanceof WaybillError && fields.err.code === 'unauthenticated';
+  logger.error({ ...fields, ...(isKey && { hint: KEY_HINT }) }, 'The server refuses to give this worker jobs.');
 }
 
 function claim(parts: ClaimParts, claimId: string, turn: Turn, signal: AbortSignal): Promise<Lease[]> {

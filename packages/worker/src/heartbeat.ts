@@ -27,6 +27,7 @@ export class Heartbeat {
   #wakeAt = Number.NEGATIVE_INFINITY;
   #isUrgent = false;
   #failures = 0;
+  #failingSince = 0;
   #loop: Promise<void> | undefined;
 
   constructor(parts: HeartbeatParts) {
@@ -79,8 +80,9 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    const { held, logger } = this.#parts;
+    const { held, logger, clock } = this.#parts;
     const runs = held.all();
+    const beganAt = clock.monotonic();
     this.#isUrgent = false;
     try {
       // Also without jobs: that is how the server knows that this worker lives, and how it is told to stop.
@@ -90,9 +92,19 @@ export class Heartbeat {
       this.#failures = 0;
     } catch (error) {
       this.#failures += 1;
+      if (this.#failures === 1) this.#failingSince = beganAt;
+      this.#loseUnkept();
       if (this.#failures === 1 && !this.#ending.signal.aborted)
         logger.warn({ err: error, jobs: runs.length }, 'A heartbeat failed; trying again.');
     }
+  }
+
+  /** Tries in between count as one: a server that restarts must not cost the runs of a worker that asks often. */
+  #loseUnkept(): void {
+    const { clock, heartbeatMs, held, onLost } = this.#parts;
+    const missed = 1 + Math.floor((clock.monotonic() - this.#failingSince) / heartbeatMs);
+    if (missed < MISSED_IN_A_ROW) return;
+    for (const run of held.all()) if (run.endsWithLease && run.state !== 'settling') onLost(run);
   }
 
   async #beatFor(runs: readonly HeldRun[]): Promise<void> {
@@ -103,18 +115,27 @@ export class Heartbeat {
     this.#hear(runs, sentAt, await within(heartbeatMs, clock, jobs.heartbeat(call), this.#ending.signal));
   }
 
-  #hear(runs: readonly HeldRun[], sentAt: number, { directive, lost }: HeartbeatAnswer): void {
+  #hear(runs: readonly HeldRun[], sentAt: number, { directive, extended, lost }: HeartbeatAnswer): void {
     const { held, onLost, onDirective } = this.#parts;
     const gone = new Set(lost);
+    const until = new Map(extended.map(({ id, leaseUntil }) => [id, leaseUntil]));
     for (const run of runs) {
       // Settled, or lost and claimed anew, while the call was under way: the answer is about the past.
       if (held.get(run.id) !== run || run.state === 'settling') continue;
       if (gone.has(run.id)) onLost(run);
-      else run.renewedAt = sentAt;
+      else this.#renew(run, sentAt, until.get(run.id));
     }
     onDirective(directive);
   }
+
+  #renew(run: HeldRun, sentAt: number, leaseUntil: number | undefined): void {
+    run.renewedAt = sentAt;
+    if (leaseUntil !== undefined) run.renewed(leaseUntil);
+  }
 }
+
+/** After so many heartbeat intervals without an answer, runs that end with their lease are ended. */
+const MISSED_IN_A_ROW = 3;
 
 /** Two thirds of the lease leave time for a second try. */
 const dueFor = ({ renewedAt, leaseMs }: HeldRun): number => renewedAt + (leaseMs * 2) / 3;

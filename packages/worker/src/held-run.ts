@@ -13,6 +13,10 @@ export class HeldRun extends RunControl {
   /** When its handler was called. */
   startedAt = 0;
 
+  /** Whether the worker ends it when it cannot keep its lease. */
+  endsWithLease = false;
+  #ended: AbortController | undefined;
+
   constructor(lease: Lease, now: number, leaseMs: number) {
     super(now);
     this.lease = lease;
@@ -27,6 +31,16 @@ export class HeldRun extends RunControl {
   get fields(): { task: string; job: string; run: number } {
     const { type, id, run } = this.lease.job;
     return { task: type, job: id, run };
+  }
+
+  /** Aborted when the worker has no more to do with it. */
+  get ended(): AbortSignal {
+    this.#ended ??= new AbortController();
+    return this.#ended.signal;
+  }
+
+  end(): void {
+    this.#ended?.abort();
   }
 
   lose(): void {

@@ -1,20 +1,23 @@
 import { checkJson, type Json } from '@waybill/core';
 
 /** What is left of a type after a trip through JSON: a Date arrives as text, undefined as null, functions not at all. */
-export type Jsonified<T> = T extends string | number | boolean | null
-  ? T
-  : T extends void
-    ? null
-    : T extends { toJSON(): infer Plain }
-      ? Jsonified<Plain>
-      : // biome-ignore lint/complexity/noBannedTypes: every function is meant here
-        T extends bigint | symbol | Function
-        ? never
-        : T extends readonly unknown[]
-          ? { [Index in keyof T]: Jsonified<T[Index]> }
-          : T extends object
-            ? { [Key in keyof T as Key extends string | number ? Key : never]: Carried<T[Key]> }
-            : Json;
+export type Jsonified<T> = [Json] extends [T]
+  ? // Any JSON, as of a program: to look into the type would never end.
+    Json
+  : T extends string | number | boolean | null
+    ? T
+    : T extends void
+      ? null
+      : T extends { toJSON(): infer Plain }
+        ? Jsonified<Plain>
+        : // biome-ignore lint/complexity/noBannedTypes: every function is meant here
+          T extends bigint | symbol | Function
+          ? never
+          : T extends readonly unknown[]
+            ? { [Index in keyof T]: Jsonified<T[Index]> }
+            : T extends object
+              ? { [Key in keyof T as Key extends string | number ? Key : never]: Carried<T[Key]> }
+              : Json;
 
 /** A field that may be missing stays so: JSON leaves undefined fields out instead of writing null. */
 type Carried<T> = undefined extends T ? Jsonified<Exclude<T, undefined>> | undefined : Jsonified<T>;

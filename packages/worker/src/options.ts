@@ -14,13 +14,18 @@ import type { ContextHooks } from './context.ts';
 import { inProcessRunner } from './execute/in-process.ts';
 import type { Middleware } from './execute/middleware.ts';
 import type { Runner } from './execute/runner.ts';
+import { type IsolatedSettings, isolatedFor } from './isolate/isolated-runner.ts';
+import { checkJournal, type JournalPolicy } from './journal/journal-options.ts';
 import { type QueueOptions, type QueueOrder, resolveQueues } from './queue-options.ts';
+import type { FileStore } from './run-files.ts';
 import { allRunners, queueOf, queuesByRunner, type RunnerQueues } from './runner-queues.ts';
 import { type AnyTask, checkTask } from './task.ts';
+import type { TaskDefaults } from './task-defaults.ts';
 
-export interface WorkerOptions extends ContextHooks {
+export interface WorkerOptions extends ContextHooks, JournalPolicy {
   /** Of an embedded engine or a remote one; nothing else of it is needed. */
-  jobs: Pick<Jobs, 'claim' | 'heartbeat' | 'settle' | 'report'>;
+  jobs: Pick<Jobs, 'claim' | 'heartbeat' | 'settle' | 'report' | 'spend' | 'append'> &
+    Partial<Pick<Jobs, 'ask' | 'enqueue'>>;
   /** Where handlers hear at once that their job was cancelled. @defaultValue none: by the next heartbeat */
   events?: Pick<Events, 'follow' | 'end'>;
   tasks: readonly AnyTask[];
@@ -36,7 +41,9 @@ export interface WorkerOptions extends ContextHooks {
   order?: QueueOrder;
   /** Handlers at a time, of the runner 'in-process'. @defaultValue 10 */
   concurrency?: number;
-  /** For tasks that name another runner than 'in-process'; stopped with the worker. @defaultValue none */
+  /** Of tasks with the option `isolate`: how many at a time, and how they are ended. @defaultValue 3 at a time */
+  isolated?: IsolatedSettings;
+  /** For tasks that name another runner than 'in-process' or 'isolated'; stopped with the worker. @defaultValue none */
   runners?: readonly Runner[];
   /**
    * Of the runner 'in-process': jobs claimed ahead of need, so that a free handler finds its next job here. They wait while others could run them,
@@ -54,6 +61,10 @@ export interface WorkerOptions extends ContextHooks {
   graceMs?: number;
   /** A larger result fails the run. @defaultValue 1_048_576 */
   maxResultBytes?: number;
+  /** Where `context.files` keeps files of jobs. @defaultValue none: it refuses */
+  files?: FileStore;
+  /** Of the jobs that handlers enqueue by `context.enqueue`. @defaultValue what tasks and calls say alone */
+  defaults?: TaskDefaults;
   /** The outermost first. @defaultValue none */
   middleware?: readonly Middleware[];
   /** @defaultValue stderrLogger: warnings and errors, one line each */
@@ -81,7 +92,11 @@ const DEFAULTS = {
 
 type Defaulted = Required<Pick<WorkerOptions, keyof typeof DEFAULTS | 'jobs'>>;
 
-export interface ResolvedWorkerOptions extends Defaulted, ContextHooks, Pick<WorkerOptions, 'events'> {
+export interface ResolvedWorkerOptions
+  extends Defaulted,
+    ContextHooks,
+    JournalPolicy,
+    Pick<WorkerOptions, 'events' | 'files' | 'defaults'> {
   id: string;
   tasks: ReadonlyMap<string, AnyTask>;
   /** Of all runners. */
@@ -100,6 +115,7 @@ const NAMES: Readonly<Record<keyof WorkerOptions, true>> = {
   ...{ jobs: true, events: true, tasks: true, queues: true, order: true, concurrency: true, runners: true },
   ...{ prefetch: true, leaseMs: true, heartbeatMs: true, waitMs: true, graceMs: true, maxResultBytes: true },
   ...{ middleware: true, logger: true, clock: true, id: true, tenant: true, onProgress: true, onLog: true },
+  ...{ journal: true, outbox: true, isolated: true, files: true, defaults: true },
 };
 
 export function resolveWorkerOptions(options: WorkerOptions, newId: () => string): ResolvedWorkerOptions {
@@ -113,16 +129,18 @@ export function resolveWorkerOptions(options: WorkerOptions, newId: () => string
   }
   const resolvedQueues = resolveQueues(options.queues ?? options.tasks.map(queueOf), options.order ?? DEFAULTS.order);
   const queues = resolvedQueues.map(({ name }) => name);
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const resolved = { prefetch: null, ...DEFAULTS, id: newId(), ...given, jobs: options.jobs, tasks, queues };
+  const said = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const resolved = { prefetch: null, ...DEFAULTS, id: newId(), ...said, jobs: options.jobs, tasks, queues };
   checkLogger(resolved.logger);
   checkTenant(resolved.tenant);
+  checkJournal('work()', options);
   checkRange('concurrency', resolved.concurrency, 1, MAX_CLAIM);
   if (resolved.prefetch !== null) checkRange('prefetch', resolved.prefetch, 0, MAX_CLAIM);
   checkRange('leaseMs', resolved.leaseMs, 1, Number.MAX_SAFE_INTEGER);
   checkRange('heartbeatMs', resolved.heartbeatMs, 1, resolved.leaseMs - 1);
   checkRange('waitMs', resolved.waitMs, 0, Number.MAX_SAFE_INTEGER);
-  const runners = allRunners(inProcessRunner({ concurrency: resolved.concurrency }), options.runners ?? [], MAX_CLAIM);
+  const given = [...isolatedFor(options, resolved), ...(options.runners ?? [])];
+  const runners = allRunners(inProcessRunner({ concurrency: resolved.concurrency }), given, MAX_CLAIM);
   const runnerQueues = queuesByRunner(runners, options.tasks, resolvedQueues);
   if (typeof resolved.jobs?.claim !== 'function') throw refuse('jobs', 'must be the jobs of an engine or of a client');
   return { ...resolved, runners, runnerQueues };

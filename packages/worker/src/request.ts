@@ -1,47 +1,11 @@
-import {
-  checkNames,
-  type JobOptions,
-  type JobRequest,
-  type Json,
-  type JsonObject,
-  type LimitOptions,
-  type Transaction,
-  type UniqueOptions,
-  WaybillError,
-} from '@waybill/core';
+import { checkNames, type JobOptions, type JobRequest, type Json, WaybillError } from '@waybill/core';
+import { ENQUEUE_OPTIONS, type EnqueueOptions } from './enqueue-options.ts';
 import { toJson } from './jsonified.ts';
 import { momentText } from './policy-values.ts';
 import { pathOf, type SchemaIssue } from './standard-schema.ts';
-import { type AnyTask, checkRules, checkTask, POLICY_NAMES, type TaskPolicy } from './task.ts';
+import { type AnyTask, checkRules, checkTask } from './task.ts';
 import { checkPolicy, policyFor, type TaskDefaults } from './task-defaults.ts';
-
-/** What one call may say about its job; it beats what the task says. */
-export interface EnqueueOptions extends Omit<TaskPolicy, 'unique' | 'limit'> {
-  /** UUIDv7. One that another job has is refused with `duplicate`; `idempotencyKey` makes a call repeatable. */
-  id?: string;
-  /** Milliseconds from now, or a moment. */
-  delay?: number | Date;
-  /** Not started by then: discarded. */
-  expires?: Date;
-  /** Starts only when activated. */
-  pending?: boolean;
-  tags?: string[];
-  meta?: JsonObject;
-  unique?: UniqueOptions;
-  limit?: LimitOptions;
-  /** A call repeated under the same key answers the first job. */
-  idempotencyKey?: string;
-  tenant?: string;
-  /** A transaction of the caller's own, which the job becomes part of. Only on PostgreSQL, see docs/postgres.md. */
-  within?: Transaction;
-}
-
-/** What a call may say beside the policy of its task. */
-const OF_A_CALL: Readonly<Record<Exclude<keyof EnqueueOptions, keyof TaskPolicy>, true>> = {
-  ...{ id: true, delay: true, expires: true, pending: true, tags: true, meta: true },
-  ...{ idempotencyKey: true, tenant: true, within: true },
-};
-export const ENQUEUE_OPTIONS: readonly string[] = [...POLICY_NAMES, ...Object.keys(OF_A_CALL)];
+import type { TaskPolicy } from './task-policy.ts';
 
 const MAX_ISSUES = 20;
 
@@ -67,6 +31,30 @@ export async function requestFor(
     ...(id !== undefined && { id }),
     ...(meta !== undefined && { meta }),
     options: jobOptions(task.policy, options, input, defaults),
+  };
+}
+
+/**
+ * The envelope of what a map makes many jobs of. Their inputs are not known yet: each is checked when it is run. A rule that
+ * is a function of the input has none to be asked about.
+ */
+export function templateFor(task: AnyTask, options: EnqueueOptions, defaults: TaskDefaults | undefined): JobRequest {
+  checkTask(task);
+  checkNames('map()', options, ENQUEUE_OPTIONS);
+  checkPolicy('map()', options);
+  const { unique: _, limit, ...policy } = task.policy;
+  if (typeof limit === 'function' && options.limit === undefined)
+    throw new WaybillError(
+      'invalid_request',
+      `The 'limit' of task '${task.name}' is a function of the input, which a map cannot ask. Give map() a 'limit' or a 'concurrency'.`,
+    );
+  const { meta } = options;
+  const plainPolicy = typeof limit === 'function' || limit === undefined ? policy : { ...policy, limit };
+  return {
+    type: task.name,
+    args: [],
+    ...(meta !== undefined && { meta }),
+    options: jobOptions(plainPolicy, options, undefined, defaults),
   };
 }
 

@@ -1,10 +1,13 @@
-import type { Lease } from '@waybill/core';
+import type { AskCall, Lease } from '@waybill/core';
 import { claimLoop } from './claim-loop.ts';
 import { type ClaimTurns, SharedTurns, sameTurns } from './claim-turns.ts';
+import { settledIn, settlingOf } from './execute/middleware.ts';
 import { type Ended, execute, type Stages } from './execute/pipeline.ts';
 import { runTask } from './execute/run-task.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { HeldRun, type HeldRuns } from './held-run.ts';
+import type { Journaling } from './journal/journaling.ts';
+import { loseAtLeaseEnd } from './lease-end.ts';
 import type { LossWatch } from './loss-watch.ts';
 import { MAX_CLAIM, type ResolvedWorkerOptions } from './options.ts';
 import type { Bell } from './patience.ts';
@@ -25,6 +28,7 @@ export interface RunnerLoopParts extends ResolvedWorkerOptions {
   heartbeat: Heartbeat;
   lossWatch: LossWatch;
   settling: SettleParts;
+  journaling: Journaling;
   stopping: AbortSignal;
   /** Aborted when a stopping worker waits no longer for outcomes to be written. */
   giveUp: AbortSignal;
@@ -47,6 +51,7 @@ export class RunnerLoop {
   /** Undefined: no queue has a bound of its own, so that nothing is counted per queue. */
   readonly #slots: QueueSlots | undefined;
   readonly #stages: Stages<HeldRun, unknown>;
+  readonly #settlers: ReturnType<typeof settlingOf>;
   readonly #waiting: HeldRun[] = [];
   #running = 0;
   /** Runs that have ended or are being handed back, and are not settled yet. */
@@ -62,6 +67,7 @@ export class RunnerLoop {
     this.#slots = slots.isBounded ? slots : undefined;
     this.#turns = turnsOf(own, slots, parts);
     this.#stages = this.#makeStages();
+    this.#settlers = settlingOf(parts.middleware);
   }
 
   /** Runs that have a slot of the runner. */
@@ -120,11 +126,13 @@ export class RunnerLoop {
     const now = clock.monotonic();
     for (const lease of leases) {
       const run = new HeldRun(lease, now, leaseMs);
+      run.endsWithLease = this.#own.runner.endsWithLease ?? false;
       const older = held.get(run.id);
       if (older?.lease.token === lease.token) continue;
       if (older !== undefined) lose(older);
       held.add(run);
       heartbeat.notice(run);
+      if (run.endsWithLease) void loseAtLeaseEnd(run, this.#parts);
       if (stopping.aborted) {
         this.#handBack(run);
         continue;
@@ -160,8 +168,8 @@ export class RunnerLoop {
     };
   }
 
-  #settle({ outcome, isSettled = false }: Ended, run: HeldRun): Promise<unknown> {
-    const { clock, changed, settling, giveUp } = this.#parts;
+  #settle({ outcome, isSettled = false, waitsFor }: Ended, run: HeldRun): Promise<unknown> {
+    const { clock, changed } = this.#parts;
     const now = clock.monotonic();
     run.state = 'settling';
     this.#running -= 1;
@@ -172,7 +180,31 @@ export class RunnerLoop {
     changed.ring();
     this.#warnOfLateness(run, now);
     run.isSettledByHandler = isSettled;
-    return outcome === null ? Promise.resolve() : settleRun(run, outcome, settling, giveUp);
+    if (waitsFor !== undefined) return this.#settleAsleep(run, outcome, waitsFor);
+    if (this.#settlers.length === 0) return this.#write(run, outcome);
+    return settledIn(this.#settlers, { lease: run.lease, outcome }, () => this.#write(run, outcome));
+  }
+
+  async #settleAsleep(run: HeldRun, outcome: Ended['outcome'], waitsFor: AskCall): Promise<void> {
+    const { lease } = run;
+    const isWritten = await settledIn(this.#settlers, { lease, outcome }, () => this.#write(run, outcome));
+    if (isWritten) await this.#sleep(run, waitsFor);
+  }
+
+  /** Answers whether the outcome is written. */
+  #write(run: HeldRun, outcome: Ended['outcome']): Promise<boolean> {
+    const { settling, giveUp } = this.#parts;
+    return outcome === null ? Promise.resolve(false) : settleRun(run, outcome, settling, giveUp);
+  }
+
+  /** The run was settled with a short sleep; should this fail, the job starts again after it, and asks again. */
+  async #sleep(run: HeldRun, waitsFor: AskCall): Promise<void> {
+    const { jobs, settling, logger } = this.#parts;
+    try {
+      await settling.deadlines.within(jobs.ask!(waitsFor));
+    } catch (error) {
+      logger.warn({ ...run.fields, err: error }, 'A job that waits for an answer starts again soon, to ask once more.');
+    }
   }
 
   #handBack(run: HeldRun): void {
@@ -188,6 +220,7 @@ export class RunnerLoop {
     const over = () => {
       if (run.state === 'settling') this.#settling -= 1;
       else this.#endUnsettled(run);
+      run.end();
       this.#parts.held.remove(run);
       this.#parts.changed.ring();
     };

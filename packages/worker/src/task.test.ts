@@ -3,8 +3,9 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import type { Jsonified } from './jsonified.ts';
 import { requestFor } from './request.ts';
-import { type AnyTask, type Task, type TaskInput, type TaskResult, task } from './task.ts';
+import { type AnyTask, type Task, task } from './task.ts';
 import type { TaskDefaults } from './task-defaults.ts';
+import type { TaskInput, TaskResult } from './typed-task.ts';
 import { Worker } from './worker.ts';
 
 const email = task('email.send', {

@@ -1,67 +1,70 @@
-import {
-  checkNames,
-  type Job,
-  LIMIT_NAMES,
-  type LimitOptions,
-  type RetryOptions,
-  UNIQUE_NAMES,
-  type UniqueOptions,
-  WaybillError,
-} from '@waybill/core';
+import { checkNames, type Job, type Json, LIMIT_NAMES, UNIQUE_NAMES, WaybillError } from '@waybill/core';
 import type { TaskContext } from './context.ts';
+import { checkIsolate, type IsolateOptions } from './isolate/isolate-options.ts';
+import { checkJournal, type JournalPolicy } from './journal/journal-options.ts';
+import { checkParents, type NoParents, type ParentTasks } from './parents.ts';
 import { checkPolicyValues, checkSchema } from './policy-values.ts';
 import type { InputOf, OutputOf, StandardSchemaV1 } from './standard-schema.ts';
 import { checkPolicy } from './task-defaults.ts';
+import { POLICY_NAMES, type TaskPolicy } from './task-policy.ts';
+import type { TypedTask } from './typed-task.ts';
 
-/** What every job of a task is enqueued with, unless the call says otherwise. */
-export interface TaskPolicy<Input = unknown> {
-  /** @defaultValue 'default' */
-  queue?: string;
-  /** Higher first, -100 to 100. @defaultValue 0 */
-  priority?: number;
-  /** Whatever it leaves out is as the connection says. @defaultValue 3 attempts, then a dead letter */
-  retry?: RetryOptions;
-  /** Milliseconds that a job is kept as a dead letter, should it become one. @defaultValue as the connection says, else 90 days */
-  deadLetterMs?: number;
-  /** Milliseconds that one run may take. Counted from the claim. @defaultValue no limit */
-  timeout?: number;
-  unique?: UniqueOptions | ((input: Input) => UniqueOptions);
-  limit?: LimitOptions | ((input: Input) => LimitOptions);
+/** What a task says beside its policy and its handler. */
+interface TaskPlace extends JournalPolicy {
+  /**
+   * Whether failures are told apart by what they are: programming mistakes, refused credentials, invalid input and missing things are
+   * final, and a Retry-After is kept; see docs/error-classes.md. @defaultValue false: every failure is retried by the policy
+   */
+  classifyErrors?: boolean;
+  /** Name of the runner that runs it, see docs/worker.md. @defaultValue 'in-process', or 'isolated' with `isolate` */
+  runner?: string;
 }
 
-export interface TaskOptions<Input, Output, Result> extends TaskPolicy<Input> {
-  /** Name of the runner that runs it, see docs/worker.md. @defaultValue 'in-process' */
-  runner?: string;
-  run(input: Output, context: TaskContext): Result | Promise<Result>;
+export interface TaskOptions<Input, Output, Result, Parents = NoParents> extends TaskPolicy<Input>, TaskPlace {
+  /** Tasks whose results it is given as `context.parents`, where it is a node of a workflow; see docs/workflows.md. @defaultValue none */
+  parents?: Parents & ParentTasks;
+  /** Each run has a process of its own, which loads the module that exports this task; see docs/isolation.md. @defaultValue none */
+  isolate?: IsolateOptions & { command?: undefined };
+  run(input: Output, context: TaskContext<Parents>): Result | Promise<Result>;
+}
+
+/** A task whose handler is a program, or the default export of a module. */
+export interface IsolatedTaskOptions<Input> extends TaskPolicy<Input>, TaskPlace {
+  isolate: IsolateOptions;
+  run?: undefined;
 }
 
 /** The runner of a task that names none. */
 export const IN_PROCESS = 'in-process';
-
-declare const TYPES: unique symbol;
+/** The runner of a task that is isolated and names none. */
+export const ISOLATED = 'isolated';
 
 /** A typed job definition. `Input` is what callers hand in, `Output` what the schema makes of it for the handler. */
-export interface Task<Input = unknown, Output = unknown, Result = unknown> {
-  readonly name: string;
+export interface Task<Input = unknown, Output = unknown, Result = unknown, Parents = NoParents>
+  extends Readonly<JournalPolicy>,
+    TypedTask<Input, Result> {
   readonly schema: StandardSchemaV1 | undefined;
   readonly policy: TaskPolicy;
   /** Name of the runner that a worker must have to run it. */
   readonly runner: string;
-  run(input: Output, context: TaskContext): Result | Promise<Result>;
-  /** Only for the compiler. */
-  readonly [TYPES]?: { input: Input; result: Result };
+  readonly isolate?: IsolateOptions;
+  readonly classifyErrors?: boolean;
+  readonly parents?: Parents & ParentTasks;
+  run(input: Output, context: TaskContext<Parents>): Result | Promise<Result>;
 }
 
 export type AnyTask = Task;
-export type TaskInput<T> = T extends Task<infer Input, infer _Output, infer _Result> ? Input : never;
-export type TaskResult<T> = T extends Task<infer _Input, infer _Output, infer Result> ? Result : never;
-
-const POLICY: Readonly<Record<keyof TaskPolicy, true>> = {
-  ...{ queue: true, priority: true, retry: true, deadLetterMs: true, timeout: true, unique: true, limit: true },
-};
-/** Every name of a task's policy. */
-export const POLICY_NAMES: readonly string[] = Object.keys(POLICY);
-const NAMES: readonly string[] = ['input', 'run', 'runner', ...POLICY_NAMES];
+const NAMES: readonly string[] = [
+  'input',
+  'run',
+  'runner',
+  'isolate',
+  'classifyErrors',
+  'parents',
+  'journal',
+  'outbox',
+  ...POLICY_NAMES,
+];
 
 /** A rule that is a function of the input is checked by what it answers. */
 export function checkRules(owner: string, unique: TaskPolicy['unique'], limit: TaskPolicy['limit']): void {
@@ -72,32 +75,73 @@ export function checkRules(owner: string, unique: TaskPolicy['unique'], limit: T
 const NAME = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/;
 
 /** Defines a task. With a schema the input is checked when it is enqueued and again before it is run. */
-export function task<Schema extends StandardSchemaV1, Result>(
+export function task<Schema extends StandardSchemaV1, Result, Parents extends ParentTasks = NoParents>(
   name: string,
-  options: { input: Schema } & TaskOptions<InputOf<Schema>, OutputOf<Schema>, Result>,
+  options: { input: Schema } & TaskOptions<InputOf<Schema>, OutputOf<Schema>, Result, Parents>,
+): Task<InputOf<Schema>, OutputOf<Schema>, Result, Parents>;
+export function task<Schema extends StandardSchemaV1, Result = Json>(
+  name: string,
+  options: { input: Schema } & IsolatedTaskOptions<InputOf<Schema>>,
 ): Task<InputOf<Schema>, OutputOf<Schema>, Result>;
-export function task<Input = undefined, Result = unknown>(
+export function task<Input = unknown, Result = Json>(
   name: string,
-  options: { input?: undefined } & TaskOptions<Input, Input, Result>,
+  options: { input?: undefined } & IsolatedTaskOptions<Input>,
 ): Task<Input, Input, Result>;
+export function task<Input = undefined, Result = unknown, Parents extends ParentTasks = NoParents>(
+  name: string,
+  options: { input?: undefined } & TaskOptions<Input, Input, Result, Parents>,
+): Task<Input, Input, Result, Parents>;
 export function task(
   name: string,
-  options: { input?: StandardSchemaV1 | undefined } & TaskOptions<unknown, unknown, unknown>,
+  options: { input?: StandardSchemaV1 | undefined } & (
+    | TaskOptions<unknown, unknown, unknown>
+    | IsolatedTaskOptions<unknown>
+  ),
 ): Task {
   if (typeof name !== 'string' || !NAME.test(name)) {
     const message = `Invalid task name '${name}'. Use lower-case words joined by dots, such as email.send.`;
     throw new WaybillError('invalid_request', message);
   }
   if (typeof options !== 'object' || options === null) throw new WaybillError('invalid_request', noRun(name));
-  const { input: schema, run, runner = IN_PROCESS, ...policy } = options;
+  const { input: schema, isolate, classifyErrors, journal, outbox, ...given } = options;
+  const { parents, ...rest } = given as typeof given & { parents?: ParentTasks };
+  if (isolate !== undefined) checkIsolate(`Task '${name}'`, isolate);
+  const { run = isolate && onlyIsolated(name), runner = isolate ? ISOLATED : IN_PROCESS, ...policy } = rest;
   if (typeof run !== 'function') throw new WaybillError('invalid_request', noRun(name));
   checkNames(`Task '${name}'`, options, NAMES);
+  if (classifyErrors !== undefined && typeof classifyErrors !== 'boolean')
+    throw new WaybillError('invalid_request', `Task '${name}': 'classifyErrors' must be true or false.`);
+  if (isolate?.command !== undefined && rest.run !== undefined)
+    throw new WaybillError(
+      'invalid_request',
+      `Task '${name}' has both 'run' and 'isolate.command'. Leave one of them out.`,
+    );
   checkPolicy(`Task '${name}'`, policy);
   checkPolicyValues(`Task '${name}'`, policy);
   checkSchema(`Task '${name}'`, schema);
   checkRules(`Task '${name}'`, policy.unique, policy.limit);
-  return { name, schema, policy, runner, run };
+  checkJournal(`Task '${name}'`, options);
+  checkParents(`Task '${name}'`, parents);
+  return {
+    name,
+    schema,
+    policy,
+    runner,
+    run,
+    ...(isolate !== undefined && { isolate }),
+    ...(classifyErrors !== undefined && { classifyErrors }),
+    ...(parents !== undefined && { parents }),
+    ...(journal !== undefined && { journal }),
+    ...(outbox !== undefined && { outbox }),
+  };
 }
+
+/** Where a task without a handler is called in the worker's own process, as in a test without the runner. */
+const onlyIsolated = (name: string) => (): never => {
+  throw new WaybillError('unsupported', `Task '${name}' has no 'run', so it can only run in a process of its own.`, {
+    hint: "Run it by a worker that has the runner 'isolated'.",
+  });
+};
 
 const noRun = (name: string): string =>
   `Task '${name}' has no 'run' function. Define it as task('${name}', { run: async (input) => { .. } }).`;

@@ -68,6 +68,25 @@ describe('claiming', () => {
     });
   });
 
+  it('a key that is refused is told ever more seldom, with what may be wrong', async () => {
+    const { jobs, work, clock, logs } = bench();
+    const asked = { times: 0 };
+    const claim = async (call: ClaimCall) => {
+      asked.times += 1;
+      if (asked.times > 9) return jobs.claim(call);
+      throw new WaybillError('unauthenticated', 'This server does not know who sends the request.');
+    };
+    work([task('quick.one', { run: () => 'done' })], { jobs: { ...jobs, claim } });
+    while (asked.times < 10) {
+      await clock.whenSleeping();
+      await clock.advance(1_000);
+    }
+    const told = logs.lines.filter(({ message }) => message.includes('refuses to give'));
+    expect(told.map(({ fields }) => fields)).toMatchObject(
+      [1, 2, 4, 8].map((failures) => ({ failures, hint: expect.stringContaining('may be revoked or expired') })),
+    );
+  });
+
   it('waits for a server that is away, repeats the same claim, and goes on when it is back', async () => {
     const { jobs, work, add, happened, clock, logs } = bench();
     const ids: (string | undefined)[] = [];

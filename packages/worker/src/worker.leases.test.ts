@@ -1,6 +1,9 @@
-import { engine, type HeartbeatCall, silentLogger, systemClock } from '@waybill/core';
+import { engine, type HeartbeatCall, type Jobs, silentLogger, systemClock, WaybillError } from '@waybill/core';
 import { memoryStore } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { inProcessRunner } from './execute/in-process.ts';
+import type { Runner } from './execute/runner.ts';
+import type { WorkerOptions } from './options.ts';
 import { task } from './task.ts';
 import { bench, gate, LogBook } from './testing/bench.ts';
 import { Worker } from './worker.ts';
@@ -137,5 +140,72 @@ describe('leases', () => {
     expect(await waybill.jobs.get(job.id)).toMatchObject({ state: 'completed', result: 'done' });
     const { events } = await waybill.events.read({ filter, limit: 10 });
     expect(events).toHaveLength(1);
+  });
+
+  describe('of a runner that ends with its lease', () => {
+    /** The same as in this process, but for that promise. */
+    const strict = (): Runner => ({ ...inProcessRunner({ name: 'strict', concurrency: 2 }), endsWithLease: true });
+
+    function held(heartbeat: Jobs['heartbeat'], options: Partial<WorkerOptions> = {}) {
+      const parts = bench();
+      const { release, aborted } = heldTask();
+      const strictly = task('strict.one', {
+        runner: 'strict',
+        run: (_, { signal }) => {
+          signal.addEventListener('abort', () => aborted.open(signal.reason));
+          return release.opened;
+        },
+      });
+      const jobs = { ...parts.jobs, heartbeat };
+      parts.work([strictly], { jobs, runners: [strict()], ...options });
+      return { ...parts, strictly, aborted, release };
+    }
+
+    // fault: no heartbeat is ever answered, and the call itself hangs
+    it('are lost at their end, although the call hangs', async () => {
+      const { add, strictly, aborted, happened, clock } = held(() => new Promise(() => {}));
+      let reason: unknown;
+      void aborted.opened.then((given) => {
+        reason = given;
+      });
+      const { id } = await add(strictly);
+      await happened(id, 'job.started');
+      await clock.advance(29_000);
+      expect(reason).toBeUndefined();
+      await clock.advance(1_000);
+      expect(reason).toMatchObject({ code: 'lease_lost' });
+    });
+
+    // fault: every heartbeat is refused, while the lease is long
+    it('are lost when three heartbeats in a row have failed, however often each was tried', async () => {
+      const heartbeat = () => Promise.reject(new WaybillError('unavailable', 'away'));
+      const { add, strictly, aborted, happened, clock } = held(heartbeat, { leaseMs: 600_000 });
+      let reason: unknown;
+      void aborted.opened.then((given) => {
+        reason = given;
+      });
+      const { id } = await add(strictly);
+      await happened(id, 'job.started');
+      await clock.advance(39_000);
+      expect(reason).toBeUndefined();
+      await clock.advance(30_000);
+      expect(reason).toMatchObject({ code: 'lease_lost' });
+    });
+
+    it('are not lost in an outage that is shorter, or in this process', async () => {
+      let isAway = true;
+      const parts = bench();
+      const heartbeat: Jobs['heartbeat'] = (call) =>
+        isAway ? Promise.reject(new WaybillError('unavailable', 'away')) : parts.jobs.heartbeat(call);
+      const { held: plain, release } = heldTask();
+      parts.work([plain], { jobs: { ...parts.jobs, heartbeat }, leaseMs: 600_000 });
+      const { id } = await parts.add(plain);
+      await parts.happened(id, 'job.started');
+      await parts.clock.advance(100_000);
+      isAway = false;
+      await parts.clock.advance(30_000);
+      release.open('kept');
+      expect((await parts.happened(id, 'job.completed')).run).toBe(1);
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { TaskContext } from './context.ts';
+import type { Middleware } from './execute/middleware.ts';
 import { task } from './task.ts';
 import { bench, gate } from './testing/bench.ts';
 
@@ -287,6 +288,37 @@ describe('middleware', () => {
     });
     await happened((await add(plain)).id, 'job.completed');
     expect(order).toEqual(['plain.one in', 'inner', 'handler', 'out']);
+  });
+
+  it('may wrap the settle too, of every run that has ended, with the lease that the handler had', async () => {
+    const told: string[] = [];
+    const { work, add, happened, waybill } = bench();
+    const plain = task('plain.one', { run: () => 'done' });
+    const leases: unknown[] = [];
+    const middleware: Middleware = async ({ lease }, next) => {
+      leases.push(lease);
+      return next();
+    };
+    middleware.attach = ({ running, slots }) => told.push(`attached ${running} of ${slots}`);
+    middleware.settle = async ({ lease, outcome }, next) => {
+      told.push(`settles ${lease.job.type} ${outcome?.kind}`);
+      leases.push(lease);
+      const settled = await next();
+      told.push(`settled ${lease.job.type}`);
+      return settled;
+    };
+    const inner: Middleware = (_, next) => next();
+    inner.settle = (_, next) => {
+      told.push('inner');
+      return next();
+    };
+    work([plain], { middleware: [middleware, inner], concurrency: 3 });
+    await happened((await add(plain)).id, 'job.completed');
+    const { job } = await waybill.jobs.enqueue({ type: 'no.such', args: [] });
+    await happened(job.id, 'job.snoozed');
+    expect(told.slice(0, 4)).toEqual(['attached 0 of 3', 'settles plain.one completed', 'inner', 'settled plain.one']);
+    expect(told).toContain('settles no.such snoozed');
+    expect(leases[0]).toBe(leases[1]);
   });
 });
 

@@ -133,7 +133,9 @@ describe('stopping', () => {
       return claims === 1 ? jobs.claim(call) : hang();
     };
     const job = await add(deaf);
-    const worker = work([deaf], { jobs: { claim, settle: hang, heartbeat: hang, report: hang } });
+    const worker = work([deaf], {
+      jobs: { claim, settle: hang, heartbeat: hang, report: hang, spend: hang, append: hang },
+    });
     await happened(job.id, 'job.started');
     const stopped = worker.stop();
     await clock.advance(25_000);

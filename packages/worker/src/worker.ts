@@ -5,7 +5,10 @@ import { Deadlines } from './deadlines.ts';
 import { obeyMs } from './execute/run-task.ts';
 import type { Runner } from './execute/runner.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { type HeldRun, HeldRuns } from './held-run.ts';
+import { HeldRun, HeldRuns } from './held-run.ts';
+import { LOADING } from './isolate/loading.ts';
+import type { DropReason } from './journal/journal-counts.ts';
+import { Journaling } from './journal/journaling.ts';
 import { LossWatch } from './loss-watch.ts';
 import { type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from './options.ts';
 import { Bell, within } from './patience.ts';
@@ -29,6 +32,7 @@ export class Worker {
   readonly #held = new HeldRuns();
   readonly #heartbeat: Heartbeat;
   readonly #lossWatch: LossWatch;
+  readonly #journaling: Journaling;
   readonly #loops: readonly RunnerLoop[];
   readonly #changed = new Bell();
   readonly #stopping = new AbortController();
@@ -45,6 +49,7 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     checkNodeVersion();
+    checkNotLoading();
     const newId = () => `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
     this.#options = resolveWorkerOptions(options, newId);
     this.id = this.#options.id;
@@ -54,7 +59,16 @@ export class Worker {
     this.#heartbeat = new Heartbeat({ ...this.#options, held, onLost, onDirective });
     const askAgain = () => this.#heartbeat.beatSoon();
     this.#lossWatch = new LossWatch({ ...this.#options, held, onLost, askAgain });
+    this.#journaling = new Journaling({
+      ...this.#options,
+      giveUp: this.#giveUp.signal,
+      onDropped: (entries, reason) => this.#tellDropped(entries, reason),
+      onLeaseLost: (run) => {
+        if (run instanceof HeldRun && held.get(run.id) === run && run.state === 'running') onLost(run);
+      },
+    });
     this.#loops = this.#makeLoops();
+    for (const one of this.#options.middleware) one.attach?.(this);
   }
 
   #makeLoops(): RunnerLoop[] {
@@ -67,6 +81,7 @@ export class Worker {
       heartbeat: this.#heartbeat,
       lossWatch: this.#lossWatch,
       settling: { ...this.#options, deadlines },
+      journaling: this.#journaling,
       stopping: this.#stopping.signal,
       giveUp,
       changed: this.#changed,
@@ -76,9 +91,20 @@ export class Worker {
     return runnerQueues.map((own) => new RunnerLoop(own, own.runner.name === IN_PROCESS ? prefetch : null, parts));
   }
 
+  /** Entries that runs have said since the worker was made: how many were stored, and how many could not be. */
+  get said(): { readonly stored: number; readonly dropped: number } {
+    const { stored, dropped } = this.#journaling.counts;
+    return { stored, dropped };
+  }
+
   /** Handlers under way. */
   get running(): number {
     return this.#loops.reduce((sum, { running }) => sum + running, 0);
+  }
+
+  /** Handlers that may be under way at once, of all runners. */
+  get slots(): number {
+    return this.#options.runnerQueues.reduce((sum, { runner }) => sum + runner.concurrency, 0);
   }
 
   /** Jobs claimed and not yet started. */
@@ -94,6 +120,8 @@ export class Worker {
     logger.info({ worker: this.id, queues, tasks: [...tasks.keys()], concurrency, runners }, 'The worker starts.');
     this.#heartbeat.start();
     this.#lossWatch.start();
+    this.#journaling.start();
+    for (const { runner, tasks } of runnerQueues) for (const task of tasks.values()) runner.prepare?.(task);
     this.#claims = Promise.all(this.#loops.map((loop) => loop.claim()));
     return this;
   }
@@ -129,6 +157,7 @@ export class Worker {
     await Promise.race([finished, clock.sleep(Math.max(...runners.map(obeyMs)) + LAST_WORDS_MS, this.#giveUp.signal)]);
     this.#giveUp.abort();
     await this.#idle();
+    await this.#journaling.end();
     await Promise.all([this.#heartbeat.end(), this.#lossWatch.end(), ...runners.map((one) => this.#stopRunner(one))]);
     logger.info({ worker: this.id }, 'The worker has stopped.');
     this.#tellEnded();
@@ -156,6 +185,17 @@ export class Worker {
     this.#changed.ring();
   }
 
+  #tellDropped(entries: number, reason: DropReason): void {
+    const { middleware, logger } = this.#options;
+    for (const one of middleware) {
+      try {
+        one.dropped?.(entries, reason);
+      } catch (error) {
+        logger.warn({ err: error, worker: this.id }, 'A middleware failed when it was told of dropped entries.');
+      }
+    }
+  }
+
   #obey(directive: WorkerDirective): void {
     if (directive === 'terminate') void this.stop();
     else if (directive === 'quiet') this.#pause.abort();
@@ -164,6 +204,17 @@ export class Worker {
       this.#changed.ring();
     }
   }
+}
+
+/** A module that starts a worker would start one in the process of each isolated run. */
+function checkNotLoading(): void {
+  const task = (globalThis as { [LOADING]?: string })[LOADING];
+  if (task === undefined) return;
+  throw new WaybillError(
+    'invalid_request',
+    `The module of the isolated task '${task}' starts a worker when it is loaded, and each run loads it.`,
+    { hint: 'Define the task in a module of its own, and import it where the worker is started.' },
+  );
 }
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>

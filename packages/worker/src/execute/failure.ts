@@ -1,9 +1,20 @@
-import type { ErrorInput } from '@waybill/core';
+import { type ErrorInput, withoutSecrets } from '@waybill/core';
 
 const MAX_MESSAGE = 2_000;
 const MAX_STACK = 4_000;
 /** Errors of an AggregateError that are told. */
 const MOST_INNER = 3;
+
+/** Thrown by a runner, or by a handler of a preset, that knows more of a failure than an Error says. */
+export class RunFailure extends Error {
+  override readonly name = 'RunFailure';
+  readonly failure: ErrorInput;
+
+  constructor(failure: ErrorInput) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
 
 /** Whether this is an Error. Asking a revoked Proxy that throws, and a handler may throw one. */
 export function isError(thrown: unknown): thrown is Error {
@@ -24,6 +35,7 @@ export function failureOf(thrown: unknown): ErrorInput {
 }
 
 function fromError(error: Error & { code?: unknown }): ErrorInput {
+  if (error instanceof RunFailure) return { ...error.failure, message: cut(error.message, MAX_MESSAGE) };
   const { cause } = error;
   return {
     code: typeof error.code === 'string' && error.code !== '' ? cut(error.code, 255) : 'handler_error',
@@ -55,4 +67,8 @@ function fromOther(thrown: unknown): ErrorInput {
   };
 }
 
-const cut = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1)}…`);
+/** Rows, events and logs are read by more people than may know the secrets of a handler. */
+function cut(text: string, max: number): string {
+  const shown = withoutSecrets(text.slice(0, max * 2));
+  return shown.length <= max ? shown : `${shown.slice(0, max - 1)}…`;
+}

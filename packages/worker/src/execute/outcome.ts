@@ -2,6 +2,7 @@ import type { Logger, Outcome } from '@waybill/core';
 import { toJson } from '../jsonified.ts';
 import { codeOf } from '../patience.ts';
 import type { AnyTask } from '../task.ts';
+import { classified } from './classified.ts';
 import { failureOf, isError } from './failure.ts';
 
 /** How a handler ended. */
@@ -29,7 +30,8 @@ export function outcomeOf(end: HandlerEnd, parts: OutcomeParts, task: AnyTask): 
     const hasError = isError(end.error);
     if (hasError && end.error instanceof InvalidResult) return notJson(end.error.message, parts, task);
     if (!hasError) logger.warn({ task: task.name }, `Task '${task.name}' threw no Error.`);
-    return { kind: 'failed', error: failureOf(end.error) };
+    const error = failureOf(end.error);
+    return { kind: 'failed', error: task.classifyErrors ? classified(error, end.error) : error };
   }
   const answer = toJson(end.value);
   if (!answer.ok) return notJson(answer.problem, parts, task);
@@ -52,6 +54,8 @@ function refusedResult(code: string, problem: string, { logger }: OutcomeParts, 
 export function outcomeOfAborted(reason: unknown, plain: Outcome | null): Outcome | null {
   switch (codeOf(reason)) {
     case 'timeout':
+      // A runner that has ended the run for it knows more than that it was late.
+      if (plain?.kind === 'failed' && plain.error.code === 'timeout') return plain;
       return { kind: 'failed', error: { code: 'timeout', type: 'timeout', message: (reason as Error).message } };
     case 'unavailable': {
       if (plain !== null && plain.kind !== 'failed') return plain;

@@ -1,4 +1,4 @@
-import type { ErrorInput, Lease, Outcome } from '@waybill/core';
+import type { AskCall, ErrorInput, Lease, Outcome } from '@waybill/core';
 import { describe } from '../request.ts';
 import { pathOf } from '../standard-schema.ts';
 import { type AnyTask, inputOf } from '../task.ts';
@@ -27,6 +27,8 @@ export interface Ended {
   outcome: Outcome | null;
   /** The handler has settled it already, in a transaction that it seems to have committed. */
   isSettled?: boolean;
+  /** The question that the run has ended for: asked again when it is settled, the job sleeps until the answer comes. */
+  waitsFor?: AskCall;
   /** What the handler threw, for those who run it in a test. */
   thrown?: unknown;
 }

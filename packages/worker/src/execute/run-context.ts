@@ -1,33 +1,51 @@
 import {
+  type AskCall,
   checkJson,
   isObject,
-  type Job,
   type Jobs,
-  type Json,
   type JsonObject,
-  type Lease,
   type Outcome,
+  type Spending,
   type Transaction,
+  UNCONFIRMED_MS,
   WaybillError,
 } from '@waybill/core';
-import type { ContextHooks, TaskContext } from '../context.ts';
+import type { Answer, AskOptions, ContextHooks, TaskContext } from '../context.ts';
+import { enqueueFromRun } from '../enqueue-from-run.ts';
+import type { EnqueuedFromRun, RunEnqueueOptions } from '../enqueue-options.ts';
+import type { Journaling } from '../journal/journaling.ts';
+import {
+  type EmitOptions,
+  emitted,
+  type LogOptions,
+  levelOf,
+  logged,
+  type OutputOptions,
+  printed,
+} from '../journal/pending-entry.ts';
+import type { RunJournal } from '../journal/run-journal.ts';
+import { codeOf } from '../patience.ts';
+import { type FileStore, filesOf, type RunFiles } from '../run-files.ts';
+import type { TaskDefaults } from '../task-defaults.ts';
+import type { TypedTask } from '../typed-task.ts';
+import { Ending } from './ending.ts';
+import { HandlerContext } from './handler-context.ts';
 import { type OutcomeParts, outcomeOf } from './outcome.ts';
 import type { Validated } from './pipeline.ts';
 import { type RunControl, serverNow } from './run-control.ts';
+import { type AskingJobs, answerTo, RunQuestions } from './run-questions.ts';
 import { RunReports, type RunReportsParts } from './run-reports.ts';
+import { type Amounts, RunSpending, type RunSpendingParts } from './run-spending.ts';
 
 /** The same for all runs of a worker. */
-export interface RunContextParts extends ContextHooks, RunReportsParts, OutcomeParts {
-  jobs: Pick<Jobs, 'report' | 'settle'>;
+export interface RunContextParts extends ContextHooks, RunReportsParts, RunSpendingParts, OutcomeParts {
+  jobs: Pick<Jobs, 'report' | 'settle' | 'spend'> & AskingJobs & Partial<Pick<Jobs, 'enqueue'>>;
+  /** Of the jobs that handlers enqueue. */
+  defaults?: TaskDefaults | undefined;
   workerId: string;
-}
-
-/** Thrown to leave the handler from any depth. Not an Error: nobody should take it for one, or pay for a stack. */
-class Ending {
-  readonly outcome: Outcome;
-  constructor(outcome: Outcome) {
-    this.outcome = outcome;
-  }
+  journaling: Journaling;
+  /** Where files of jobs are kept; undefined where there is no place. */
+  files?: FileStore | undefined;
 }
 
 /** A copy as JSON would carry it, so that what the handler changes later is not sent instead. */
@@ -38,66 +56,8 @@ function plain(value: JsonObject): JsonObject {
   return copy;
 }
 
-const NO_RESULTS: readonly Json[] = Object.freeze([]);
-
-/**
- * What a handler sees of its run. A function is made when it is asked for, so that it may be taken out of the context and
- * handed on: most handlers ask for none of them, and eight for each run would cost more than the run.
- */
-class HandlerContext implements TaskContext {
-  readonly job: Job;
-  readonly attempt: number;
-  readonly maxAttempts: number;
-  readonly workerId: string;
-  readonly parentResults: readonly Json[];
-  readonly lastCheckpoint: JsonObject | null;
-  readonly #run: RunContext;
-
-  constructor(run: RunContext, { job, parentResults, checkpoint }: Lease, workerId: string) {
-    this.job = job;
-    this.attempt = job.attempt;
-    this.maxAttempts = job.maxAttempts;
-    this.workerId = workerId;
-    this.parentResults = parentResults ?? NO_RESULTS;
-    this.lastCheckpoint = checkpoint ?? null;
-    this.#run = run;
-  }
-
-  get signal(): AbortSignal {
-    return this.#run.signal;
-  }
-
-  get progress(): TaskContext['progress'] {
-    return (fraction, detail) => this.#run.progress(fraction, detail);
-  }
-
-  get checkpoint(): TaskContext['checkpoint'] {
-    return (state) => this.#run.checkpoint(state);
-  }
-
-  get log(): TaskContext['log'] {
-    return (message, fields = {}) => this.#run.log(message, fields);
-  }
-
-  get complete(): TaskContext['complete'] {
-    return (result, { within }) => this.#run.complete(result, within);
-  }
-
-  get snooze(): TaskContext['snooze'] {
-    return (until) => this.#run.snooze(until);
-  }
-
-  get discard(): TaskContext['discard'] {
-    return (reason) => {
-      const error = { code: 'discarded', type: 'discarded', message: String(reason) };
-      return this.#run.end('discard', { kind: 'discarded', error });
-    };
-  }
-
-  get cancel(): TaskContext['cancel'] {
-    return (reason) => this.#run.end('cancel', { kind: 'cancelled', reason: String(reason) });
-  }
-}
+/** How long a run that was aborted may take to get its last entries stored. */
+const ABORTED_FLUSH_MS = 5_000;
 
 /** The context of one run, and what the pipeline knows about it. */
 export class RunContext {
@@ -112,6 +72,12 @@ export class RunContext {
   readonly #parts: RunContextParts;
   /** Made with the first word: most runs say nothing. */
   #reports: RunReports | undefined;
+  #spending: RunSpending | undefined;
+  #journal: RunJournal | undefined;
+  #questions: RunQuestions | undefined;
+  #hasWarnedOfLateness = false;
+  /** From the call of `complete` on: an entry would wait for the handler's transaction, and be refused after its commit. */
+  #isJournalClosed = false;
 
   constructor(run: Validated, control: RunControl, parts: RunContextParts) {
     this.#run = run;
@@ -125,22 +91,52 @@ export class RunContext {
     this.#state = goesOn ? 'abandoned' : 'over';
   }
 
-  /** Whether the handler did more than its work: asked for an outcome, reported, or completed the run itself. */
-  get hasSpoken(): boolean {
-    return this.asked !== undefined || this.#reports !== undefined || this.isCompletedWithin;
+  /** Whether the handler did more than its work: asked for an outcome, reported or emitted something, or completed the run itself. */
+  get hasActed(): boolean {
+    return this.asked !== undefined || this.hasEntries || this.isCompletedWithin;
   }
 
-  get hasReported(): boolean {
-    return this.#reports !== undefined;
+  /** Whether reports, entries or expenses of the run may be on their way. */
+  get hasEntries(): boolean {
+    return this.#reports !== undefined || this.#journal !== undefined || this.#spending !== undefined;
   }
 
-  /** Resolves when what the run said last has arrived, or nobody waits for it any longer. */
-  async lastReport(): Promise<void> {
-    await this.#reports?.end();
+  /**
+   * Resolves when the last reports and entries have arrived, or were given up. Answers why a critical entry could
+   * not be stored, null where none is missing.
+   */
+  async endJournal(): Promise<WaybillError | null> {
+    const isLost = this.#control.isAborted && codeOf(this.#control.reason) === 'lease_lost';
+    const [missing] = await Promise.all([
+      this.#journal?.end(this.#flushMs(), isLost),
+      this.#reports?.end(),
+      isLost ? undefined : this.#spending?.end(),
+    ]);
+    return missing ?? null;
+  }
+
+  /** At the timeout the server ends the run itself: half of what is left is for settling. An aborted run has a moment only. */
+  #flushMs(): number {
+    const { lease, task } = this.#run;
+    const { clock, journaling } = this.#parts;
+    const whole = journaling.flushMs(lease, task);
+    if (this.#control.isAborted) return Math.min(whole, ABORTED_FLUSH_MS);
+    const { timeoutMs } = lease.job;
+    if (timeoutMs === null) return whole;
+    return Math.min(whole, Math.max(0, this.#control.claimedAt + timeoutMs - clock.monotonic()) / 2);
   }
 
   get signal(): AbortSignal {
     return this.#control.signal;
+  }
+
+  get files(): RunFiles {
+    return filesOf(this.#run.lease.job, this.#parts.files);
+  }
+
+  async enqueue(task: TypedTask, input: unknown, options: RunEnqueueOptions | undefined): Promise<EnqueuedFromRun> {
+    if (!this.#isLive('enqueue')) throw new WaybillError('lease_lost', 'The run is over, so it enqueues no jobs.');
+    return enqueueFromRun(this.#run.lease.job, this.#parts, task, input, options);
   }
 
   #report(word: Parameters<RunReports['tell']>[0]): void {
@@ -170,19 +166,129 @@ export class RunContext {
     this.#report({ checkpoint: plain(state) });
   }
 
-  log(message: string, fields: object): void {
-    if (!this.#isLive('log')) return;
+  emit(name: string, data: unknown, options: EmitOptions): Promise<void> {
+    if (!this.#mayEmit('emit')) return Promise.resolve();
+    const { lease, task } = this.#run;
+    const { journaling } = this.#parts;
+    const pending = emitted(name, data, options, this.#now());
+    if (!journaling.settingsOf(task).isOn) {
+      if (options.critical !== true) return Promise.resolve();
+      const message = `Task '${task.name}' keeps no journal, so context.emit('${name}') cannot be critical.`;
+      throw new WaybillError('invalid_request', message);
+    }
+    if (this.#isJournalClosed) return this.#emitLate(name, pending.isCritical);
+    if (pending.isCritical) return this.#openJournal().addCritical(pending, journaling.flushMs(lease, task));
+    this.#openJournal().add([pending]);
+    return Promise.resolve();
+  }
+
+  output(data: string | Uint8Array, options: OutputOptions): void {
+    if (!this.#mayEmit('output')) return;
+    const pending = printed(data, options, this.#now());
+    if (pending.length === 0 || !this.#parts.journaling.settingsOf(this.#run.task).isOn) return;
+    if (this.#isJournalClosed) this.#warnOfClosedJournal('output');
+    else this.#openJournal().add(pending);
+  }
+
+  spend(amounts: Amounts, key: string | undefined): Promise<Spending> {
+    const { lease, task } = this.#run;
+    if (!this.#isLive('spend')) {
+      const over = Promise.reject(new WaybillError('lease_lost', `The run of task '${task.name}' is over.`));
+      over.catch(() => {});
+      return over;
+    }
+    this.#spending ??= new RunSpending(lease, () => this.signal, this.#parts);
+    return this.#spending.spend(amounts, key);
+  }
+
+  /** After `complete` nothing critical can be stored: before the commit, the handler can still roll back. */
+  #emitLate(name: string, isCritical: boolean): Promise<void> {
+    this.#warnOfClosedJournal('emit');
+    if (!isCritical) return Promise.resolve();
+    const { task } = this.#run;
+    const message = `Task '${task.name}' called context.emit('${name}') after context.complete(), and it is critical.`;
+    const hint = 'Emit critical entries before context.complete().';
+    const rejected = Promise.reject(new WaybillError('invalid_request', message, { hint }));
+    // The process must not end where the handler does not await it.
+    rejected.catch(() => {});
+    return rejected;
+  }
+
+  #warnOfClosedJournal(method: string): void {
+    if (this.#hasWarnedOfLateness) return;
+    this.#hasWarnedOfLateness = true;
     const { job } = this.#run.lease;
-    const { logger, onLog } = this.#parts;
-    logger.info({ ...fields, task: job.type, job: job.id, run: job.run }, message);
-    this.#tell(() => onLog?.({ job, message, fields }));
+    const fields = { task: job.type, job: job.id, run: job.run };
+    this.#parts.logger.warn(
+      fields,
+      `Task '${job.type}' called context.${method}() after context.complete(); the journal does not keep it.`,
+    );
+  }
+
+  #openJournal(): RunJournal {
+    const { lease, task } = this.#run;
+    this.#journal ??= this.#parts.journaling.open(lease, this.#control, task);
+    return this.#journal;
+  }
+
+  #now(): number {
+    return serverNow(this.#run.lease, this.#control, this.#parts.clock);
+  }
+
+  /** What a handler says too late may be thousands of lines: one warning is enough. */
+  #mayEmit(method: string): boolean {
+    if (this.#state === 'live') return true;
+    if (this.#hasWarnedOfLateness) return false;
+    this.#hasWarnedOfLateness = true;
+    return this.#isLive(method);
+  }
+
+  log(message: string, fields: object, options: LogOptions): void {
+    if (!this.#isLive('log')) return;
+    const level = levelOf(options);
+    const { job } = this.#run.lease;
+    const { logger, onLog, journaling } = this.#parts;
+    logger[level]({ ...fields, task: job.type, job: job.id, run: job.run }, message);
+    const { isOn, log } = journaling.settingsOf(this.#run.task);
+    if (isOn && log && !this.#isJournalClosed) this.#openJournal().add([logged(level, message, fields, this.#now())]);
+    this.#tell(() => onLog?.({ job, level, message, fields }));
   }
 
   async complete<Result>(result: Result, within: Transaction): Promise<Result> {
     if (!this.#isLive('complete')) throw new WaybillError('lease_lost', 'The run is over; roll the transaction back.');
-    await completeWithin(this.#run, result, within, this.#parts);
-    this.isCompletedWithin = true;
+    this.#isJournalClosed = true;
+    try {
+      const missing = await this.#journal?.flush(this.#flushMs());
+      if (missing) throw missing;
+      await completeWithin(this.#run, result, within, this.#parts);
+      this.isCompletedWithin = true;
+    } finally {
+      this.#isJournalClosed = this.isCompletedWithin;
+    }
     return result;
+  }
+
+  /** How the question was asked that the run has ended for. */
+  get waitsFor(): AskCall | undefined {
+    return this.#questions?.waitsFor;
+  }
+
+  ask(asked: AskOptions): Promise<Answer> {
+    const answer = this.#ask(asked);
+    // The handler need not await it; what ends the run must not end the process.
+    answer.catch(() => {});
+    return answer;
+  }
+
+  async #ask(asked: AskOptions): Promise<Answer> {
+    if (!this.#isLive('ask')) throw new WaybillError('lease_lost', 'The run is over, so nothing can be asked.');
+    this.#questions ??= new RunQuestions(this.#run.lease, this.#parts.jobs);
+    const question = await this.#questions.ask(asked);
+    const answer = answerTo(question);
+    if (answer !== null) return answer;
+    // Short: only when this is settled the job is let to sleep for as long as the question is open.
+    const until = Math.min(question.expiresAt, this.#now() + UNCONFIRMED_MS);
+    return this.end('ask', { kind: 'snoozed', until });
   }
 
   snooze(until: number | Date): never {

@@ -11,6 +11,7 @@ export class RunControl {
   #isAborted = false;
   #reason: unknown;
   #tell: (() => void) | undefined;
+  #tellRenewed: ((leaseUntil: number) => void) | undefined;
 
   constructor(claimedAt: number) {
     this.claimedAt = claimedAt;
@@ -36,6 +37,16 @@ export class RunControl {
     this.#reason = reason;
     this.#controller?.abort(reason);
     this.#tell?.();
+  }
+
+  /** A heartbeat has extended the lease, until then by the server's clock. */
+  renewed(leaseUntil: number): void {
+    this.#tellRenewed?.(leaseUntil);
+  }
+
+  /** For a runner that reports that its run is alive. */
+  onRenewed(tell: (leaseUntil: number) => void): void {
+    this.#tellRenewed = tell;
   }
 
   /** For the one who runs the handler; called at once where it is too late. */

@@ -1,6 +1,7 @@
-import type { Clock } from '@waybill/core';
+import type { Clock, Outcome, WaybillError } from '@waybill/core';
 import type { TaskContext } from '../context.ts';
 import { codeOf } from '../patience.ts';
+import { failureOf } from './failure.ts';
 import { type Middleware, wrapped } from './middleware.ts';
 import { type HandlerEnd, outcomeOf, outcomeOfAborted } from './outcome.ts';
 import type { Ended, Validated } from './pipeline.ts';
@@ -33,7 +34,7 @@ export async function runTask(run: Validated, control: RunControl, parts: RunTas
   const end = await first.promise;
   stopTimer();
   // In a function of its own, so that the wait carries no more than it needs.
-  if (end === undefined || control.isAborted || context.hasSpoken) {
+  if (end === undefined || control.isAborted || context.hasActed) {
     return await endOf(run, control, parts, context, handler, end);
   }
   context.close({ goesOn: false });
@@ -52,7 +53,9 @@ async function call(
   try {
     const value = await (middleware.length === 0
       ? runner.run(run, control, context)
-      : wrapped({ task: run.task, input: run.input, context }, middleware, () => runner.run(run, control, context)));
+      : wrapped({ task: run.task, input: run.input, context, lease: run.lease }, middleware, () =>
+          runner.run(run, control, context),
+        ));
     end = { kind: 'returned', value };
   } catch (error) {
     end = { kind: 'thrown', error };
@@ -81,17 +84,23 @@ async function endOf(
   const hasEnded = end !== undefined || last !== null;
   context.close({ goesOn: !hasEnded });
   if (!hasEnded) void watchAbandoned(run, handler, parts);
-  if (context.hasReported) await context.lastReport();
+  const missing = context.hasEntries ? await context.endJournal() : null;
   if (context.asked !== undefined && last?.kind === 'returned') {
     const fields = { task: task.name, job: lease.job.id };
     parts.logger.warn(fields, `Task '${task.name}' went on after it had asked for another outcome.`);
   }
-  const plain = last === null ? null : (context.asked ?? outcomeOf(last, parts, task));
+  const came = last === null ? null : (context.asked ?? outcomeOf(last, parts, task));
+  const plain = missing && !context.isCompletedWithin ? withoutCritical(came, missing) : came;
   const outcome = control.isAborted ? outcomeOfAborted(control.reason, plain) : plain;
   const ended = endedBy(context.asked === undefined ? last : null, run, outcome);
   if (context.isCompletedWithin && outcome?.kind === 'completed') ended.isSettled = true;
+  if (context.waitsFor !== undefined && outcome?.kind === 'snoozed') ended.waitsFor = context.waitsFor;
   return ended;
 }
+
+/** A failure of the handler stands: that something could not be told of it must not hide it. */
+const withoutCritical = (outcome: Outcome | null, missing: WaybillError): Outcome | null =>
+  outcome === null || outcome.kind === 'failed' ? outcome : { kind: 'failed', error: failureOf(missing) };
 
 /**
  * How an aborted run ended; null where it did not in the time that it has. At a stop the handler gets a moment to end

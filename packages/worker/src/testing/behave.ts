@@ -9,6 +9,7 @@ export type Behaviour =
   | { does: 'throw-text'; text: string }
   | { does: 'return-foreign' }
   | { does: 'report'; fraction: number; checkpoint: JsonObject }
+  | { does: 'speak'; line: string }
   | { does: 'snooze'; ms: number }
   | { does: 'discard' | 'cancel'; reason: string }
   /** These three report progress when they have begun, and wait until they are aborted. */
@@ -29,6 +30,8 @@ export async function behave(input: Behaviour, context: TaskContext): Promise<un
       return { rate: Number.NaN };
     case 'report':
       return report(input, context);
+    case 'speak':
+      return speak(input.line, context);
     case 'snooze':
       return context.snooze(input.ms);
     case 'discard':
@@ -38,6 +41,14 @@ export async function behave(input: Behaviour, context: TaskContext): Promise<un
     default:
       return untilAborted(input.does, context);
   }
+}
+
+/** Says three things in this order; the second is critical, and nobody waits for it. */
+function speak(line: string, context: TaskContext): null {
+  context.output(line, { stream: 'stderr' });
+  void context.emit('process.ended', { exit_code: 0 });
+  context.log('spoken', { line }, { level: 'warn' });
+  return null;
 }
 
 /** The first run fails after its checkpoint; the second returns what it found. */

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '@waybill/core';
 import { describe, expect, it } from 'vitest';
 import type { Runner } from '../execute/runner.ts';
-import type { AnyTask, TaskPolicy } from '../task.ts';
+import type { AnyTask } from '../task.ts';
+import type { TaskPolicy } from '../task-policy.ts';
 import type { Worker } from '../worker.ts';
 import type { Behaviour } from './behave.ts';
 import { type Bench, bench } from './bench.ts';
@@ -111,6 +113,23 @@ export function testRunner(name: string, factory: RunnerFactory): void {
       expect((await happened(id, 'job.completed')).result).toEqual({ row: 41 });
       const { events } = await waybill.events.read({ filter: { jobIds: [id], types: ['job.progress'] }, limit: 10 });
       expect(events[0]!.data).toMatchObject({ progress_percent: 25, progress_message: 'reported' });
+    });
+
+    it('passes on what the handler says, in order, before the run is settled', async () => {
+      const { does, happened, waybill } = await open();
+      const { id } = await does({ does: 'speak', line: 'hello' });
+      await happened(id, 'job.completed');
+      const { entries } = await waybill.jobs.journal(id);
+      expect(entries.map(({ sequence }) => sequence)).toEqual(entries.map((_, index) => index + 1));
+      // A runner may say something itself about the process that it has started.
+      const own = entries.filter(
+        ({ type, data }) => !type.startsWith('process.') || isDeepStrictEqual(data, { exit_code: 0 }),
+      );
+      expect(own).toMatchObject([
+        { type: 'output', stream: 'stderr', output: new TextEncoder().encode('hello') },
+        { type: 'process.ended', data: { exit_code: 0 } },
+        { type: 'log', data: { message: 'spoken', level: 'warn', fields: { line: 'hello' } } },
+      ]);
     });
 
     it('ends a run that has timed out, when its handler heeds the signal', async () => {

@@ -22,6 +22,10 @@ const context: Partial<TaskContext> = {
   signal: aborting.signal,
   progress: (fraction, detail) => say({ kind: 'progress', fraction, detail: String(detail) }),
   checkpoint: (state) => say({ kind: 'checkpoint', state }),
+  // A runner that must tell the handler when a critical entry is safe would wait for an answer here.
+  emit: async (name, data, options = {}) => say({ kind: 'emit', name, data, options }),
+  output: (data, options = {}) => say({ kind: 'output', data, options }),
+  log: (message, fields = {}, options = {}) => say({ kind: 'log', message, fields, options }),
   snooze: (until) => ask({ kind: 'snooze', ms: Number(until) }),
   discard: (reason) => ask({ kind: 'discard', reason }),
   cancel: (reason) => ask({ kind: 'cancel', reason }),

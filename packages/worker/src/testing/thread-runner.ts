@@ -3,8 +3,14 @@ import type { JsonObject } from '@waybill/core';
 import type { TaskContext } from '../context.ts';
 import { InvalidResult } from '../execute/outcome.ts';
 import type { Runner } from '../execute/runner.ts';
+import type { EmitOptions, LogOptions, OutputOptions } from '../journal/pending-entry.ts';
 
-type Report = { kind: 'progress'; fraction: number; detail: string } | { kind: 'checkpoint'; state: JsonObject };
+type Report =
+  | { kind: 'progress'; fraction: number; detail: string }
+  | { kind: 'checkpoint'; state: JsonObject }
+  | { kind: 'emit'; name: string; data: unknown; options: EmitOptions }
+  | { kind: 'output'; data: string | Uint8Array; options: OutputOptions }
+  | { kind: 'log'; message: string; fields: object; options: LogOptions };
 
 type End =
   | { kind: 'returned'; json: string }
@@ -54,6 +60,9 @@ function answerOf(thread: Thread, context: TaskContext): Promise<unknown> {
     thread.on('message', (message: ThreadMessage) => {
       if (message.kind === 'progress') return context.progress(message.fraction, message.detail);
       if (message.kind === 'checkpoint') return context.checkpoint(message.state);
+      if (message.kind === 'emit') return void context.emit(message.name, message.data, message.options);
+      if (message.kind === 'output') return context.output(message.data, message.options);
+      if (message.kind === 'log') return context.log(message.message, message.fields, message.options);
       try {
         resolve(resultOf(message, context));
       } catch (error) {

@@ -1,0 +1,64 @@
+import { Socket } from 'node:net';
+import type { Json } from '@waybill/core';
+import { type ChannelError, errorFrom, type FromChild, lineOf, type ToChild } from '../channel.ts';
+
+/** The descriptor that the worker has opened for the channel. */
+const CHANNEL = 3;
+
+type Call = Extract<FromChild, { id: number }>;
+/** As the caller writes it: the link numbers it. */
+type Numbered<T> = T extends Call ? Omit<T, 'id'> : never;
+
+/** The channel to the worker, as the process of a module sees it. */
+export class ParentLink {
+  readonly #socket = new Socket({ fd: CHANNEL, readable: true, writable: true });
+  readonly #calls = new Map<number, { resolve(value: Json): void; reject(error: Error): void }>();
+  #lastCall = 0;
+
+  constructor(hear: (message: Exclude<ToChild, { kind: 'answer' }>) => void) {
+    let rest = '';
+    this.#socket.setEncoding('utf8');
+    this.#socket.on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) {
+        const message = JSON.parse(line) as ToChild;
+        if (message.kind === 'answer') this.#answer(message.id, message.value, message.error);
+        else hear(message);
+      }
+    });
+    // Without its worker the process has nothing left to do.
+    this.#socket.on('error', () => process.exit(1));
+    this.#socket.on('end', () => process.exit(1));
+  }
+
+  tell(message: FromChild): void {
+    this.#socket.write(`${lineOf(message)}\n`);
+  }
+
+  call(message: Numbered<Call>): Promise<Json> {
+    this.#lastCall += 1;
+    const id = this.#lastCall;
+    return new Promise((resolve, reject) => {
+      this.#calls.set(id, { resolve, reject });
+      this.tell({ ...message, id } as Call);
+    });
+  }
+
+  /** Resolves when the worker's end of the channel, stdout and stderr have everything. */
+  async tellLast(message: FromChild): Promise<void> {
+    await Promise.all([
+      new Promise<void>((resolve) => this.#socket.write(`${lineOf(message)}\n`, () => resolve())),
+      ...[process.stdout, process.stderr].map(
+        (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
+      ),
+    ]);
+  }
+
+  #answer(id: number, value: Json = null, error?: ChannelError): void {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    if (error === undefined) call?.resolve(value);
+    else call?.reject(errorFrom(error));
+  }
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import type { Json } from '@waybill/core';
+import { InvalidResult } from '../execute/outcome.ts';
+import type { ContainedProcess, ProcessEnd } from './contained.ts';
+import { environmentOf } from './environment.ts';
+import type { ResolvedIsolate } from './isolate-options.ts';
+import type { IsolatedProgram } from './isolated-program.ts';
+import { type RunHandover, runVariables } from './isolated-program.ts';
+import { limitsOf } from './limits-of.ts';
+import { processFailure } from './run-failure.ts';
+import { makeRunFolder, type RunFolder } from './run-folder.ts';
+
+/** Any program: its input is JSON on stdin, its result what it writes to a file, else its stdout. */
+export class CommandProgram implements IsolatedProgram {
+  shown = 'command';
+  readonly activity = 'output';
+  readonly #callFor: NonNullable<ResolvedIsolate['command']>;
+  readonly #stdout: Buffer[] = [];
+  #stdoutBytes = 0;
+  #maxResultBytes = 0;
+  #folder: RunFolder | undefined;
+
+  constructor(callFor: NonNullable<ResolvedIsolate['command']>) {
+    this.#callFor = callFor;
+  }
+
+  async start(run: RunHandover): Promise<ContainedProcess> {
+    const { isolate, parts, hooks } = run;
+    const call = this.#callFor(run.input);
+    const input = JSON.stringify(call.input ?? run.input);
+    this.shown = call.command[0];
+    this.#maxResultBytes = parts.maxResultBytes;
+    this.#folder = await makeRunFolder(input);
+    const { home, config, temp, inputFile, resultFile } = this.#folder;
+    const cwd = call.cwd ?? isolate.cwd ?? process.cwd();
+    const env = environmentOf({ ...isolate, worker: process.env, own: { home, config, temp, cwd } });
+    const files = { WAYBILL_INPUT_FILE: inputFile, WAYBILL_RESULT_FILE: resultFile };
+    const { startContained } = await import('./process/start-contained.ts');
+    return startContained(
+      {
+        ...{ command: call.command, cwd, mark: randomUUID(), stdin: input, limits: limitsOf(run) },
+        env: { ...env, ...runVariables(run), ...files },
+      },
+      {
+        onOutput: (chunk, stream) => {
+          if (stream === 'stdout') this.#keep(chunk);
+          hooks.onOutput?.(chunk, stream);
+        },
+      },
+    );
+  }
+
+  abort(): boolean {
+    return false;
+  }
+
+  async result(end: ProcessEnd): Promise<Json> {
+    if (end.outcome !== 'exited') throw processFailure(end, { code: end.outcome, message: end.message });
+    const written = await this.#written();
+    return written === null ? this.#printed() : read(written);
+  }
+
+  async clear(): Promise<void> {
+    await this.#folder?.remove();
+  }
+
+  /** More than a result may have is not one. */
+  #keep(chunk: Buffer): void {
+    this.#stdoutBytes += chunk.length;
+    if (this.#stdoutBytes <= this.#maxResultBytes) this.#stdout.push(Buffer.from(chunk));
+    else this.#stdout.length = 0;
+  }
+
+  /** Null: the program has written no file. */
+  async #written(): Promise<string | null> {
+    const file = await open(this.#folder!.resultFile).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw new InvalidResult(`$WAYBILL_RESULT_FILE cannot be read: ${error.message}`);
+    });
+    if (file === null) return null;
+    try {
+      const { size } = await file.stat();
+      if (size > this.#maxResultBytes)
+        throw new InvalidResult(`$WAYBILL_RESULT_FILE has ${size} bytes, more than ${this.#maxResultBytes}`);
+      return await file.readFile('utf8');
+    } finally {
+      await file.close();
+    }
+  }
+
+  #printed(): Json {
+    try {
+      return JSON.parse(Buffer.concat(this.#stdout).toString('utf8')) as Json;
+    } catch {
+      return null;
+    }
+  }
+}
+
+function read(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw new InvalidResult(`$WAYBILL_RESULT_FILE has no JSON document: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { task } from '../task.ts';
+import { bench } from '../testing/bench.ts';
+import type { Command, IsolateOptions } from './isolate-options.ts';
+
+const FAST = { isolated: { abortMs: 100, killAfterMs: 300 } };
+const sh = (text: string): Command => ['/bin/sh', '-c', text];
+
+/** What a command comes to, run once. */
+async function ran(isolate: IsolateOptions, input: unknown = undefined, maxResultBytes = 1_000) {
+  const { work, add, waybill } = bench();
+  const program = task('command.one', { isolate, retry: { max_attempts: 1 } });
+  work([program], { ...FAST, maxResultBytes });
+  const { id } = await add(program, input);
+  const over = new AbortController();
+  const types = ['job.completed', 'job.discarded'] as const;
+  for await (const _ of waybill.events.follow({ filter: { jobIds: [id], types }, signal: over.signal })) break;
+  over.abort();
+  const job = await waybill.jobs.get(id);
+  return { ...job, error: job.errors.at(-1), entries: (await waybill.jobs.journal(id)).entries };
+}
+
+describe('a task with isolate.command', () => {
+  it.each([
+    ['its input on stdin', 'cat', { a: [1, 'ä'] }, { a: [1, 'ä'] }],
+    ['its input in a file', 'cat "$WAYBILL_INPUT_FILE"', 'text', 'text'],
+    ['no input as null', 'cat', undefined, null],
+    ['a result in a file, before its stdout', 'echo 1; printf \'{"b":2}\' > "$WAYBILL_RESULT_FILE"', null, { b: 2 }],
+    ['a result on stdout', 'echo "[1, 2]"', null, [1, 2]],
+    ['null for other output', 'echo done; echo twice', null, null],
+    ['null for no output', ':', null, null],
+    ['null for output that is larger than a result', 'yes 1 | head -c 5000', null, null],
+  ])('has %s', async (_, text, input, result) => {
+    expect(await ran({ command: sh(text) }, input)).toMatchObject({ state: 'completed', result });
+  });
+
+  it('may be chosen by its input, with a folder and an input of its own', async () => {
+    const command = ({ folder }: { folder: string }) => ({ command: sh('pwd >&2; cat'), cwd: folder, input: [folder] });
+    const { result, entries } = await ran({ command }, { folder: '/' });
+    expect(result).toEqual(['/']);
+    const printed = entries.find(({ stream }) => stream === 'stderr');
+    expect(Buffer.from(printed!.output!).toString()).toBe('/\n');
+  });
+
+  it.each<[string, IsolateOptions, object]>([
+    [
+      'exit code 3',
+      { command: sh('echo why >&2; exit 3') },
+      { code: 'nonzero', details: { exit_code: 3, last_output: 'why\n' } },
+    ],
+    ['exit code 127 of its own', { command: sh('exit 127') }, { code: 'nonzero', details: { exit_code: 127 } }],
+    ['a signal', { command: sh('kill -TERM $$') }, { code: 'signal', details: { signal: 'SIGTERM' } }],
+    ['its timeout', { command: sh('sleep 60'), timeout: 200 }, { code: 'timeout', details: { outcome: 'timeout' } }],
+    ['a program that is not there', { command: ['no-such-program'] }, { code: 'spawn_failed' }],
+    ['a folder that is not there', { command: sh(':'), cwd: '/no/such/folder' }, { code: 'spawn_failed' }],
+    ['too much output', { command: sh('yes'), maxOutputBytes: 10_000 }, { code: 'output_limit' }],
+    ['a result that is no JSON', { command: sh('echo "{" > "$WAYBILL_RESULT_FILE"') }, { code: 'invalid_result' }],
+    [
+      'a result that is too large',
+      { command: sh('yes 1 | head -c 5000 > "$WAYBILL_RESULT_FILE"') },
+      { code: 'invalid_result' },
+    ],
+    ['a function that answers no command', { command: () => [] as never }, { code: 'invalid_request' }],
+  ])('fails by %s, and its row says so', async (_, isolate, error) => {
+    expect(await ran(isolate)).toMatchObject({ state: 'discarded', errors: [error] });
+  });
+
+  it('keeps the last of its output with the failure, without secrets', async () => {
+    const { error, entries } = await ran({
+      command: sh('yes line | head -c 100000; echo password=hunter2-hunter2; exit 1'),
+    });
+    const { last_output: tail } = error!.details as { last_output: string };
+    expect(tail).toContain('line\n');
+    expect(tail.length).toBeLessThanOrEqual(4_000);
+    const failed = entries.find(({ type }) => type === 'process.failed')!.data as { last_output: string };
+    expect(failed.last_output.length).toBeGreaterThan(60_000);
+    expect(JSON.stringify([error, failed])).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['TypeError: x is not a function', false],
+    ['Error: connect ECONNREFUSED 127.0.0.1:80', true],
+    ['something is odd', undefined],
+  ])('is told apart by its last words where its task asks for that: %s', async (words, retryable) => {
+    const { work, add, happened } = bench();
+    const isolate = { command: ['/bin/sh', '-c', `echo '${words}' >&2; exit 1`] as const };
+    const program = task('command.one', { isolate, classifyErrors: true, retry: { max_attempts: 2 } });
+    work([program], FAST);
+    const { id } = await add(program);
+    const job = await happened(id, retryable === false ? 'job.discarded' : 'job.retrying');
+    expect(job.errors[0]?.retryable).toBe(retryable);
+  });
+
+  it('is not one that the worker could call', async () => {
+    const program = task('command.one', { isolate: { command: sh(':') } });
+    expect(() => program.run({}, {} as never)).toThrow("has no 'run'");
+  });
+});
+
+describe('options of an isolated task', () => {
+  const define = (isolate: unknown, run?: () => void) => () => task('a.b', { isolate, run } as never);
+
+  it.each<[unknown, string]>([
+    [{}, "either 'module' or 'command'"],
+    [{ module: 'a.ts', command: ['a'] }, "either 'module' or 'command'"],
+    [{ module: 'https://example.com/a.js' }, "'isolate.module' must be"],
+    [{ command: 'npm test' }, "'isolate.command' must be a list"],
+    [{ command: [] }, "'isolate.command' must be a list"],
+    [{ command: ['a'], memoryMB: 5 }, "Did you mean 'memoryMb'?"],
+    [{ command: ['a'], memoryMb: 0 }, "'isolate.memoryMb' must be"],
+    [{ command: ['a'], timeout: '5m' }, "'isolate.timeout' must be whole milliseconds above 0, not '5m'"],
+    [{ command: ['a'], cpuSeconds: Number.NaN }, "'isolate.cpuSeconds' must be"],
+    [{ command: ['a'], maxOutputBytes: -1 }, "'isolate.maxOutputBytes' must be"],
+    [{ command: ['a'], env: { A: 1 } }, "'isolate.env' must be"],
+    [{ command: ['a'], inheritEnv: true }, "'isolate.inheritEnv' must be"],
+    [{ command: ['a'], warm: 1 }, "'isolate.warm' must be left out"],
+    [{ module: 'a.ts', warm: 1.5 }, "'isolate.warm' must be an integer"],
+    [null, 'must be an object'],
+  ])('%j are refused where the task is defined', (isolate, message) => {
+    expect(define(isolate)).toThrow(message);
+  });
+
+  it('take no handler beside a command', () => {
+    expect(define({ command: ['a'] }, () => {})).toThrow("both 'run' and 'isolate.command'");
+  });
+});

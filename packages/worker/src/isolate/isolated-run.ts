@@ -1,0 +1,106 @@
+import { type Json, withoutSecrets } from '@waybill/core';
+import type { TaskContext } from '../context.ts';
+import type { Validated } from '../execute/pipeline.ts';
+import type { ReadonlyRunControl } from '../execute/runner.ts';
+import { codeOf } from '../patience.ts';
+import { inputOf } from '../task.ts';
+import type { ContainedProcess, EndCause, ProcessEnd } from './contained.ts';
+import type { ResolvedIsolate } from './isolate-options.ts';
+import type { IsolatedProgram, IsolationParts, RunHandover } from './isolated-program.ts';
+import { OutputLog } from './output-log.ts';
+import { factsOf } from './run-failure.ts';
+import { Vitals } from './vitals.ts';
+
+/** One run in a process of its own, from its start to its result. */
+export async function runIsolated(
+  { lease, task }: Validated,
+  control: ReadonlyRunControl,
+  context: TaskContext,
+  isolate: ResolvedIsolate,
+  program: IsolatedProgram,
+  parts: IsolationParts,
+): Promise<unknown> {
+  const { job } = lease;
+  const output = new OutputLog(parts.logger, { task: task.name, job: job.id, run: job.run }, parts.label(job));
+  const handover: RunHandover = {
+    ...{ lease, task, context, isolate, parts },
+    input: (inputOf(job) as Json | undefined) ?? null,
+    hooks: {
+      onOutput: (chunk, stream) => {
+        context.output(chunk, { stream });
+        output.add(chunk, stream);
+      },
+    },
+  };
+  try {
+    const running = await program.start(handover);
+    void context.emit('process.started', { pid: running.pid, command: program.shown });
+    const vitals = new Vitals(running, program, context, control);
+    const stopWatching = endOnAbort(running, control, program, parts);
+    const stopTimer = endOnTimeout(running, isolate, program, parts);
+    const end = await running.ended;
+    stopTimer();
+    stopWatching();
+    vitals.end();
+    output.end();
+    return await told(end, context, () => program.result(end));
+  } finally {
+    await program.clear();
+  }
+}
+
+/** The journal tells how the process ended before the run fails or completes. */
+async function told(end: ProcessEnd, context: TaskContext, result: () => Promise<unknown>): Promise<unknown> {
+  const facts = factsOf(end);
+  const emit = (name: string, data: object) => void context.emit(name, data).catch(() => {});
+  try {
+    const value = await result();
+    emit('process.ended', facts);
+    return value;
+  } catch (error) {
+    emit('process.failed', { ...facts, message: end.message, last_output: withoutSecrets(end.lastOutput) });
+    throw error;
+  }
+}
+
+function endOnAbort(
+  running: ContainedProcess,
+  control: ReadonlyRunControl,
+  program: IsolatedProgram,
+  { abortMs, stopMs }: IsolationParts,
+): () => void {
+  const { signal } = control;
+  const abort = () => {
+    const code = codeOf(control.reason) ?? 'internal';
+    const wasAsked = program.abort(code, (control.reason as Error).message);
+    const isHurried = code === 'unavailable' && stopMs !== null;
+    running.end(causeOf(code), wasAsked ? (isHurried ? stopMs / 2 : abortMs) : 0);
+    if (isHurried) killAfter(running, stopMs);
+  };
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return () => signal.removeEventListener('abort', abort);
+}
+
+/** A process manager does not wait for the usual steps. */
+function killAfter(running: ContainedProcess, ms: number): void {
+  const timer = setTimeout(() => running.kill('cancelled'), ms);
+  void running.ended.then(() => clearTimeout(timer));
+}
+
+const causeOf = (code: string): EndCause =>
+  code === 'timeout' ? 'timeout' : code === 'unavailable' ? 'cancelled' : 'lost';
+
+function endOnTimeout(
+  running: ContainedProcess,
+  { timeoutMs }: ResolvedIsolate,
+  program: IsolatedProgram,
+  { abortMs }: IsolationParts,
+): () => void {
+  if (timeoutMs === null) return () => {};
+  const timer = setTimeout(() => {
+    const wasAsked = program.abort('timeout', `The process exceeded its timeout of ${timeoutMs} ms.`);
+    running.end('timeout', wasAsked ? abortMs : 0);
+  }, timeoutMs);
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,108 @@
+import type { JsonObject } from '@waybill/core';
+import type { TaskContext } from '../context.ts';
+import { InvalidResult } from '../execute/outcome.ts';
+import { type ChildEnd, errorFrom, type FromChild, isEnd, lineOf, readLine } from './channel.ts';
+import type { ContainedProcess, ProcessEnd } from './contained.ts';
+import { hearChild } from './hear-child.ts';
+import { shownModule } from './isolate-options.ts';
+import type { IsolatedProgram } from './isolated-program.ts';
+import { type RunHandover, runVariables } from './isolated-program.ts';
+import type { ModuleProcess, ModuleProcesses } from './module-process.ts';
+import { processFailure } from './run-failure.ts';
+
+/** A module in a Node process of its own, which speaks with the worker line by line. */
+export class ModuleProgram implements IsolatedProgram {
+  readonly shown: string;
+  activity = 'started';
+  readonly #processes: ModuleProcesses;
+  #running: ModuleProcess | undefined;
+  #context: TaskContext | undefined;
+  #end: ChildEnd | undefined;
+  #isBroken = false;
+
+  constructor(module: string, processes: ModuleProcesses) {
+    this.shown = shownModule(module);
+    this.#processes = processes;
+  }
+
+  async start(run: RunHandover): Promise<ContainedProcess> {
+    this.#context = run.context;
+    const running = await this.#processes.take(run);
+    this.#running = running;
+    running.attach({ ...run.hooks, onLine: (line) => this.#hear(line, running.process) });
+    const { job, attempt, maxAttempts, workerId, parentResults, lastCheckpoint } = run.context;
+    const facts = {
+      ...{ job: job as unknown as JsonObject, attempt, maxAttempts, workerId, lastCheckpoint },
+      parentResults: [...parentResults],
+      env: runVariables(run),
+    };
+    running.process.send(lineOf({ kind: 'run', input: run.input, facts }));
+    return running.process;
+  }
+
+  abort(code: string, message: string): boolean {
+    this.#running?.process.send(lineOf({ kind: 'abort', code, message }));
+    return true;
+  }
+
+  async result(end: ProcessEnd): Promise<unknown> {
+    const said = this.#end;
+    // What broke a limit has failed, whatever its handler came to before it noticed.
+    if (said === undefined || isLimit(end)) throw this.#failure(end);
+    switch (said.kind) {
+      case 'returned':
+        return said.value;
+      case 'foreign':
+        throw new InvalidResult(said.problem);
+      case 'threw-value':
+        throw said.value;
+      case 'snooze':
+        return this.#context!.snooze(said.until === undefined ? said.ms! : new Date(said.until));
+      case 'waiting':
+        // The context of the run has its outcome; what is thrown here only ends the handler.
+        throw new Error('The run waits for an answer.');
+      case 'discard':
+        return this.#context!.discard(said.reason);
+      case 'cancel':
+        return this.#context!.cancel(said.reason);
+      case 'threw':
+        throw errorFrom(said.error);
+    }
+  }
+
+  async clear(): Promise<void> {
+    await this.#running?.clear();
+  }
+
+  #hear(line: string, process: ContainedProcess): void {
+    const message = readLine(line);
+    // Behind its end, or behind what was no message, a process has nothing to say that counts.
+    if (this.#end !== undefined || this.#isBroken) return;
+    if (message === null) {
+      this.#isBroken = true;
+      process.kill('invalid_result');
+      return;
+    }
+    this.activity = nameOf(message);
+    if (isEnd(message)) this.#end = message;
+    else hearChild(message, this.#context!, (answer) => process.send(lineOf(answer)));
+  }
+
+  #failure(end: ProcessEnd): Error {
+    if (end.outcome === 'exited') {
+      const message =
+        'The process ended with exit code 0 before its handler had returned. Does it call process.exit()?';
+      return processFailure(end, { code: 'invalid_result', message, retryable: false });
+    }
+    if (this.#isBroken) {
+      const message = 'The process wrote to descriptor 3, which is the channel of Waybill. Write to stdout or stderr.';
+      return processFailure(end, { code: 'invalid_result', message, retryable: false });
+    }
+    return processFailure(end, { code: end.outcome, message: end.message });
+  }
+}
+
+const LIMITS: readonly ProcessEnd['outcome'][] = ['oom', 'cpu_limit', 'output_limit', 'timeout'];
+const isLimit = ({ outcome }: ProcessEnd): boolean => LIMITS.includes(outcome);
+
+const nameOf = (message: FromChild): string => (message.kind === 'emit' ? message.name : message.kind);

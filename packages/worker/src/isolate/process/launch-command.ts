@@ -1,0 +1,48 @@
+import type { SpawnOptions } from 'node:child_process';
+import type { ContainedProgram } from '../contained.ts';
+import { availableWrappers } from './containment-level.ts';
+import { findProgram, problemOfFolder } from './find-program.ts';
+import { MARK_VARIABLE } from './proc-files.ts';
+
+export interface Launch {
+  file: string;
+  args: string[];
+  options: SpawnOptions;
+}
+
+/** What to give to `spawn`, or why the program cannot be started. */
+export function launchCommand(program: ContainedProgram): Launch | { problem: string } {
+  const { command, cwd, env, mark, limits, user } = program;
+  // The watchdog passes marks to grep line by line.
+  if (!/^[\w.:-]+$/.test(mark)) return { problem: `Invalid mark '${mark}'. Use letters, digits and . : _ - only.` };
+  if (user && process.getuid?.() !== 0)
+    return { problem: `Only root can start a program as user ${user.uid}. The worker is not root.` };
+  const badFolder = problemOfFolder(cwd);
+  if (badFolder !== null) return { problem: badFolder };
+  const [name, ...args] = command;
+  const { file, problem } = findProgram(name, env['PATH'], cwd);
+  if (problem !== undefined) return { problem };
+
+  const { nice, choom, prlimit, setpriv } = availableWrappers();
+  const chain: string[] = [
+    ...(nice ?? []),
+    ...(choom ?? []),
+    // One second more than the limit: the poll, which counts the whole tree, comes first.
+    ...(limits.cpuMs !== undefined && prlimit ? prlimit(Math.ceil(limits.cpuMs / 1000) + 1) : []),
+    // The last, because only root may do what it takes away.
+    ...(user && setpriv ? setpriv(user) : []),
+    ...[file, ...args],
+  ];
+  return {
+    file: chain[0]!,
+    args: chain.slice(1),
+    options: {
+      cwd,
+      env: { ...env, [MARK_VARIABLE]: mark },
+      // A session and group of its own: signals to the group reach its children, and none reaches the worker.
+      detached: true,
+      stdio: [program.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', program.channel ? 'pipe' : 'ignore'],
+      ...(user && !setpriv ? user : {}),
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { containmentLevel } from './containment-level.ts';
+import { MARK_VARIABLE } from './proc-files.ts';
+
+/**
+ * Reads lines such as '+ group:4711' and '- group:4711' into the list `held`. Its input ends when the worker is gone,
+ * however that died. Then it kills the groups at once, and after them every process that still carries a mark.
+ * It has no mark itself, and a session of its own, so neither it nor the worker's group is ever a target.
+ */
+const SCRIPT = `
+trap '' HUP INT QUIT TERM USR1 USR2 ALRM TSTP TTIN TTOU
+held=
+while read -r change what; do
+  rest=
+  for each in $held; do [ "$each" = "$what" ] || rest="$rest $each"; done
+  case $change in +) held="$rest $what" ;; *) held=$rest ;; esac
+done
+set --
+for each in $held; do
+  case $each in
+    group:*) kill -9 "-\${each#group:}" ;;
+    mark:*) set -- "$@" -e "${MARK_VARIABLE}=\${each#mark:}" ;;
+  esac
+done
+[ $# -gt 0 ] || exit 0
+for round in 1 2 3 4 5 6 7 8 9 10; do
+  files=$(grep -lzxF "$@" /proc/[0-9]*/environ)
+  [ "$files" ] || exit 0
+  for file in $files; do file=\${file%/environ}; kill -9 "\${file#/proc/}"; done
+done
+`;
+
+const RESTART_MS = 1000;
+
+/**
+ * One small shell beside the worker that ends all contained processes when the worker itself is killed. It is a process
+ * of its own and not a wrapper of each program, because dash drops variables such as 'a.b' from the environment of what
+ * it starts, and because a program that waits for all its children would wait for a watchdog among them.
+ */
+export class Watchdog {
+  readonly #held = new Set<string>();
+  #shell: ChildProcess | null = null;
+
+  /** Its pid, for tests and diagnosis. */
+  get pid(): number | undefined {
+    return this.#shell?.pid;
+  }
+
+  /** Called before a process starts, so that there is no moment in which the watchdog does not know of it. */
+  holdMark(mark: string): void {
+    this.#hold(`mark:${mark}`);
+  }
+
+  holdGroup(group: number): void {
+    this.#hold(`group:${group}`);
+  }
+
+  release(mark: string, group: number | null): void {
+    for (const what of [`mark:${mark}`, `group:${group}`]) {
+      if (this.#held.delete(what)) this.#write(`- ${what}\n`);
+    }
+  }
+
+  #hold(what: string): void {
+    this.#held.add(what);
+    if (this.#shell === null) this.#start();
+    else this.#write(`+ ${what}\n`);
+  }
+
+  #start(): void {
+    if (this.#shell !== null || !containmentLevel().watchdog) return;
+    const shell = spawn('/bin/sh', ['-c', SCRIPT, 'waybill-watchdog'], {
+      cwd: '/',
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    });
+    this.#shell = shell;
+    const lost = () => {
+      if (this.#shell !== shell) return;
+      this.#shell = null;
+      // A task of the same user may have killed it. The runs go on, and get another watchdog a moment later.
+      setTimeout(() => this.#held.size > 0 && this.#start(), RESTART_MS).unref();
+    };
+    shell.on('exit', lost);
+    shell.on('error', lost);
+    shell.stdin.on('error', () => {});
+    shell.unref();
+    (shell.stdin as Socket).unref();
+    for (const what of this.#held) this.#write(`+ ${what}\n`);
+  }
+
+  #write(line: string): void {
+    this.#shell?.stdin?.write(line);
+  }
+}
+
+export const watchdog = new Watchdog();
