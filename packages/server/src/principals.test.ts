@@ -2,6 +2,7 @@ import { WaybillError } from '@waybill/core';
 import { expect, test } from 'vitest';
 import type { Asking } from './http/port.ts';
 import { harness } from './testing/harness.ts';
+import { rpcHarness } from './testing/rpc-harness.ts';
 
 const JOB = { type: 'test.job', args: [], options: { queue: 'mails' } };
 
@@ -29,7 +30,27 @@ test('a request gets the port of whoever sends it', async () => {
   expect(await statusOf(`/ojs/v1/jobs/${job.id}`, 'operator')).toBe(404);
   expect((await server.post('/ojs/v1/jobs', JOB, as('reader'))).body.error.code).toBe('forbidden');
   expect((await server.get('/ojs/v1/jobs')).status).toBe(401);
-  expect((await server.get('/ojs/v1/health')).status).toBe(200);
+  expect((await server.get('/ojs/v1/health')).status).toBe(401);
+  expect(await statusOf('/ojs/v1/health', 'reader')).toBe(200);
+  expect(await statusOf('/ojs/v1/health', 'worker')).toBe(403);
+  expect((await server.get('/health')).body).toEqual({ status: 'ok' });
+});
+
+test('a producer that may not read is shown no content of jobs of others, by a batch over HTTP and over gRPC', async () => {
+  const producer = { id: 'producer', tenant: 'acme', scopes: ['enqueue'] } as const;
+  const server = await rpcHarness({ principal: async () => producer });
+  const unique = { keys: ['type', 'args'], on_conflict: 'ignore', states: ['completed'] };
+  const request = { type: 'bill.make', args: ['ibis'], options: { unique } };
+  const { job } = await server.waybill.jobs.enqueue({ ...request, meta: { user: 'ada' } }, { tenant: 'acme' });
+  const [lease] = await server.waybill.jobs.claim({ queues: ['default'], tenant: 'acme' });
+  const outcome = { kind: 'completed', result: { iban: 'CH93' } } as const;
+  await server.waybill.jobs.settle({ id: job.id, tenant: 'acme', leaseToken: lease!.token, outcome });
+
+  const { status, body } = await server.post('/ojs/v1/jobs/batch', { jobs: [request] });
+  expect([status, body.jobs[0].id]).toEqual([201, job.id]);
+  const [found] = await server.client.jobs.enqueueMany([request]);
+  expect(found!.id).toBe(job.id);
+  expect(JSON.stringify([body, found])).not.toMatch(/ada|CH93|ibis/);
 });
 
 test('a worker’s key is enough for a worker, in its queues', async () => {
@@ -69,9 +90,7 @@ test('an operator names the tenant by the header; whoever belongs to one may nam
 });
 
 test('a mistake of whoever sets the server up lets nobody in', async () => {
-  expect(() => harness({ principals: principal } as never)).toThrow(
-    "no option 'principals'. Did you mean 'principal'?",
-  );
+  expect(() => harness({ auths: principal } as never)).toThrow("no option 'auths'. Did you mean 'auth'?");
   const { get } = harness({ principal: (() => undefined) as never });
   expect((await get('/ojs/v1/jobs')).status).toBe(401);
 });
@@ -87,7 +106,7 @@ test('where callers must say who they are, health tells nobody what maintenance 
     const { get } = harness({ ...options, waybill: { ...server.waybill, health: async () => health } });
     return [(await get('/health')).body.maintenance, (await get('/ready')).body.maintenance];
   };
-  for (const told of await healthOf({ principal })) expect(told).toMatchObject({ failing: 1, items: [] });
+  expect(await healthOf({ principal })).toEqual([undefined, undefined]);
   for (const told of await healthOf({})) expect(told).toMatchObject({ failing: 1, items: [{ id: 'secret' }] });
 });
 

@@ -69,6 +69,17 @@ test('listening beyond loopback is refused unless asked for', async () => {
   await open.close();
 });
 
+test('an app that asks for keys may listen beyond loopback', async () => {
+  const { waybill } = await listening();
+  const { url, close } = await serve(createApp({ waybill, version: 'test', auth: {} }), { host: '0.0.0.0', port: 0 });
+  onTestFinished(close);
+  const reached = url.replace('0.0.0.0', '127.0.0.1');
+  const { secret } = await waybill.keys!.create({ name: 'one', scopes: ['read'] });
+  const statusWith = async (headers: Record<string, string>) =>
+    (await fetch(`${reached}/ojs/v1/jobs`, { headers })).status;
+  expect([await statusWith({}), await statusWith({ 'X-API-Key': secret })]).toEqual([401, 200]);
+});
+
 test('D12: a port or an address that cannot be had is told, with what to do', async () => {
   const { app, url } = await listening();
   const port = Number(new URL(url).port);

@@ -1,4 +1,6 @@
 import type { Clock, Logger } from '@waybill/core';
+import type { StreamObserver } from './stream/observer.ts';
+import type { WebhookService } from './webhooks/service.ts';
 
 /** What the routes need to know, with every default filled in. */
 export interface Surface {
@@ -14,4 +16,10 @@ export interface Surface {
   testDirectives: boolean;
   /** Pause between two signs of life on an idle event stream. */
   streamHeartbeatMs: number;
+  /** How long a follower may take nothing of what was sent to it before it is cut off. */
+  slowReaderMs: number;
+  /** Told of streams; nothing that it throws comes back. */
+  streamObserver?: StreamObserver;
+  /** Absent: this server delivers to no webhook. */
+  webhooks?: WebhookService;
 }

@@ -15,7 +15,10 @@ interface World {
   pending: string;
   dead: string;
   flow: string;
+  key: string;
   lease: Lease;
+  /** The id of an open question of the leased job. */
+  question: string;
 }
 
 interface Asked {
@@ -39,6 +42,9 @@ const held = ({ lease }: World) => ({ job_id: lease.job.id, lease_token: lease.t
 
 /** By method and path: the test below holds this to the routes of the app, so that none is forgotten. */
 const ROUTES: Record<string, Route> = {
+  'GET /waybill/v1/tenants': seen('/waybill/v1/tenants', 200),
+  'GET /waybill/v1/tenants/:tenant': seen('/waybill/v1/tenants/a', 404),
+  'PUT /waybill/v1/tenants/:tenant/limits': seen('/waybill/v1/tenants/a/limits', 404, { concurrency: 99 }),
   'POST /ojs/v1/jobs': seen('/ojs/v1/jobs', 201, { type: 'test.job', args: [] }, 201),
   'POST /ojs/v1/jobs/batch': seen('/ojs/v1/jobs/batch', 201, { jobs: [{ type: 'test.job', args: [] }] }, 201),
   'GET /ojs/v1/jobs': seen('/ojs/v1/jobs', 200),
@@ -51,7 +57,29 @@ const ROUTES: Record<string, Route> = {
     ...{ path: `/ojs/v1/jobs/${job.id}/progress`, body: { progress: 0.5, lease_token: token } },
   })),
   'GET /ojs/v1/jobs/:id/progress/stream': about(({ job }) => ({ path: `/ojs/v1/jobs/${job}/progress/stream` })),
+  'GET /ojs/v1/jobs/:id/journal': about(({ job }) => ({ path: `/ojs/v1/jobs/${job}/journal` })),
+  'POST /ojs/v1/jobs/:id/journal': about(({ lease: { job, token } }) => ({
+    path: `/ojs/v1/jobs/${job.id}/journal`,
+    body: { entries: [{ sequence: 1, type: 'note', data: 'x' }], lease_token: token },
+  })),
+  'POST /waybill/v1/jobs/:id/spend': about(({ lease: { job, token } }) => ({
+    ...{ path: `/waybill/v1/jobs/${job.id}/spend`, body: { amounts: { pages: 1 }, lease_token: token } },
+  })),
+  'GET /waybill/v1/budgets': seen('/waybill/v1/budgets', 200),
+  'PUT /waybill/v1/budgets': seen('/waybill/v1/budgets', 200, { unit: 'pages', period: 'day', limit: 99 }),
+  'GET /waybill/v1/budgets/:id': seen('/waybill/v1/budgets/pages:day:the-secret-of-a', 404),
+  'DELETE /waybill/v1/budgets/:id': seen('/waybill/v1/budgets/pages:day:the-secret-of-a', 404),
   'POST /ojs/v1/workers/fetch': seen('/ojs/v1/workers/fetch', 200, { queues: ['default'], count: 10 }),
+  'POST /waybill/v1/questions': about((world) => ({
+    path: '/waybill/v1/questions',
+    body: { ...held(world), key: 'two', text: 'Go on?' },
+  })),
+  'GET /waybill/v1/questions': seen('/waybill/v1/questions', 200),
+  'GET /waybill/v1/questions/:id': about(({ question }) => ({ path: `/waybill/v1/questions/${question}` })),
+  'POST /waybill/v1/questions/:id/answer': about(({ question }) => ({
+    path: `/waybill/v1/questions/${question}/answer`,
+    body: { choice: 'yes' },
+  })),
   'POST /ojs/v1/workers/ack': about((world) => ({ path: '/ojs/v1/workers/ack', body: held(world) })),
   'POST /ojs/v1/workers/nack': about((world) => ({ path: '/ojs/v1/workers/nack', body: held(world) })),
   'POST /ojs/v1/workers/heartbeat': {
@@ -96,7 +124,22 @@ const ROUTES: Record<string, Route> = {
   'GET /ojs/v1/rate-limits/:key': seen('/ojs/v1/rate-limits/api', 404),
   'PUT /ojs/v1/rate-limits/:key': seen('/ojs/v1/rate-limits/api', 200, RULE),
   'GET /ojs/v1/events': seen('/ojs/v1/events', 200),
+  'POST /waybill/v1/keys': seen('/waybill/v1/keys', 201, { name: 'new', scopes: ['read'] }, 201),
+  'GET /waybill/v1/keys': seen('/waybill/v1/keys', 200),
+  'GET /waybill/v1/keys/:id': about(({ key }) => ({ path: `/waybill/v1/keys/${key}` })),
+  'POST /waybill/v1/keys/:id/rotate': about(({ key }) => ({ path: `/waybill/v1/keys/${key}/rotate` })),
+  'DELETE /waybill/v1/keys/:id': about(({ key }) => ({ path: `/waybill/v1/keys/${key}` })),
+  // The numbers of the whole server: no single tenant is shown them.
+  'GET /metrics': seen('/metrics', 403, undefined, 403),
+  'GET /waybill/v1/audit': seen('/waybill/v1/audit', 200),
   ...Object.assign({}, ...RECORD_KINDS.map(routesOf)),
+  'POST /waybill/v1/webhooks': seen('/waybill/v1/webhooks', 201, { url: 'https://example.com/' }, 201),
+  'POST /waybill/v1/webhooks/:id/pause': seen('/waybill/v1/webhooks/of-a/pause', 404),
+  'POST /waybill/v1/webhooks/:id/resume': seen('/waybill/v1/webhooks/of-a/resume', 404),
+  'POST /waybill/v1/webhooks/:id/rotate-secret': seen('/waybill/v1/webhooks/of-a/rotate-secret', 404),
+  // Nothing delivers in this process, and that is told only to those whose webhook it is.
+  'POST /waybill/v1/webhooks/:id/test': seen('/waybill/v1/webhooks/of-a/test', 404, undefined, 422),
+  'POST /waybill/v1/webhooks/:id/redeliver': seen('/waybill/v1/webhooks/of-a/redeliver', 404, { after: 'x' }, 422),
 };
 
 /** All kinds of records have the same routes. */
@@ -112,9 +155,9 @@ function routesOf({ plural, example }: RecordKind): Record<string, Route> {
 }
 
 /** Whether the server is well is asked without a tenant. */
-const OPEN = ['/ojs/manifest', '/ojs/errors/:code', '/ojs/v1/health', '/health', '/ready'];
+const OPEN = ['/auth/session', '/ojs/manifest', '/ojs/errors/:code', '/ojs/v1/health', '/health', '/ready'];
 
-async function makeWorld({ jobs, crons, workflows, records }: Waybill): Promise<World> {
+async function makeWorld({ jobs, budgets, crons, workflows, records, keys }: Waybill): Promise<World> {
   const at = { tenant: 'a' };
   const claimed = async () => {
     await jobs.enqueue(JOB, at);
@@ -126,28 +169,36 @@ async function makeWorld({ jobs, crons, workflows, records }: Waybill): Promise<
   await jobs.settle({ ...at, id: doomed.id, leaseToken: token, outcome });
   const lease = await claimed();
   await jobs.heartbeat({ ...at, workerId: 'a-worker', jobs: [] });
+  const ask = { key: 'one', text: SECRET, choices: ['yes', 'no'] };
+  const { id: question } = await jobs.ask({ ...at, id: lease.job.id, leaseToken: lease.token, ...ask });
   const { job } = await jobs.enqueue(JOB, at);
   const { job: pending } = await jobs.enqueue({ ...JOB, options: { pending: true } }, at);
   await crons.put({ ...CRON, description: SECRET }, at);
   const flow = await workflows.create({ type: 'chain', name: SECRET, steps: [JOB] }, at);
   for (const { kind, example } of RECORD_KINDS)
     await records!.put({ kind, id: 'of-a', value: { ...example, secret: SECRET }, expected: 0 }, at);
-  return { job: job.id, pending: pending.id, dead: doomed.id, flow: flow.id, lease };
+  await budgets.set({ unit: 'pages', period: 'day', limit: 10, key: SECRET }, at);
+  const { key } = await keys!.create({ name: SECRET, scopes: ['enqueue'] }, at);
+  return { job: job.id, pending: pending.id, dead: doomed.id, flow: flow.id, key: key.id, lease, question };
 }
 
 /** All that is stored for a tenant, but for when its workers were last seen. */
 async function storedFor(waybill: Waybill, tenant: string) {
-  const { jobs, crons, queues, workflows, workers, events, limits, records } = waybill;
+  const { jobs, crons, queues, workflows, workers, events, limits, records, keys, questions, budgets } = waybill;
   const { items } = await jobs.list({ filter: { tenant }, limit: 1_000 });
   const log = (await events.read({ filter: { tenant }, limit: 1_000 })).events;
   const flows = (await workflows.list({ tenant, limit: 1_000 })).items;
   const lists = [await crons.list({ tenant }), await queues.list({ tenant }), await workers.list({ tenant })];
+  const asked = await questions.list({ tenant });
+  const ofKeys = [await keys!.list({ tenant }), await budgets.list({ tenant })];
   const own = RECORD_KINDS.map(({ kind }) => records!.list({ tenant, kind, limit: 1_000 }));
   return JSON.stringify([
     items,
     log,
     flows,
     lists,
+    ofKeys,
+    asked,
     await Promise.all(own),
     await limits.get('api', { tenant }).catch(() => null),
   ]);

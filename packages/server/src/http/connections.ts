@@ -25,12 +25,17 @@ export class Connections {
   readonly #all = new Map<Socket, Connection>();
   /** Without a request under way, in the order in which they became so. */
   readonly #idle = new Set<Socket>();
+  /** Those of TLS whose client has not agreed on a key yet, by both ends. */
+  readonly #handshaking = new Map<string, Socket>();
+  readonly #isTls: boolean;
   #refused = 0;
   #isClosing = false;
 
-  constructor(server: Server, limits: Required<ConnectionLimits>) {
+  constructor(server: Server, limits: Required<ConnectionLimits>, isTls = false) {
     this.#limits = limits;
+    this.#isTls = isTls;
     server.on('connection', (socket: Socket) => this.#add(socket));
+    server.on('secureConnection', (socket: Socket) => this.#secured(socket));
     // Before the app looks at the request, which may be one too many.
     server.prependListener('request', ({ socket }, response) => this.#begin(socket, response));
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuse(error, socket as Socket));
@@ -56,6 +61,26 @@ export class Connections {
     this.#all.set(socket, { requests: 0, isRefused });
     if (isRefused) this.#refused += 1;
     else this.#idle.add(socket);
+    socket.once('close', () => this.#forget(socket));
+    if (!this.#isTls) return;
+    const ends = endsOf(socket);
+    this.#handshaking.set(ends, socket);
+    socket.once('close', () => {
+      if (this.#handshaking.get(ends) === socket) this.#handshaking.delete(ends);
+    });
+  }
+
+  /** With TLS requests come on a socket around the one that was connected: it takes its place. */
+  #secured(socket: Socket): void {
+    const ends = endsOf(socket);
+    const beneath = this.#handshaking.get(ends);
+    this.#handshaking.delete(ends);
+    const connection = beneath && this.#all.get(beneath);
+    // Ended to make room for others.
+    if (connection === undefined) return void socket.destroy();
+    this.#all.delete(beneath!);
+    this.#all.set(socket, connection);
+    if (this.#idle.delete(beneath!)) this.#idle.add(socket);
     socket.once('close', () => this.#forget(socket));
   }
 
@@ -94,7 +119,9 @@ export class Connections {
 
   /** What is no request, is late or is too large: said in the same words as every other refusal. */
   #refuse({ code }: NodeJS.ErrnoException, socket: Socket): void {
-    const { requests, response } = this.#all.get(socket) ?? GONE;
+    // The handshake failed: there is no way to say anything that the client would understand.
+    if (!this.#all.has(socket)) return void socket.destroy();
+    const { requests, response } = this.#all.get(socket)!;
     // In the midst of another answer these bytes would be taken for a part of it.
     const canTell = requests === 0 || (requests === 1 && response?.headersSent === false);
     if (code === 'ECONNRESET' || !socket.writable || !canTell) return void socket.destroy();
@@ -102,5 +129,8 @@ export class Connections {
     socket.destroySoon();
   }
 }
+
+const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
+  `${remoteAddress} ${remotePort} ${localAddress}`;
 
 const GONE: Connection = { requests: 0, isRefused: false };

@@ -23,7 +23,7 @@ export function onError(logger: Logger): ErrorHandler<Env> {
       const facts = { request_id: c.get('requestId'), method, path, err: error.cause ?? error };
       logger.error(facts, 'A request failed unexpectedly.');
     }
-    return refuse(c, error);
+    return c.get('rpc')?.(error) ?? refuse(c, error);
   };
 }
 

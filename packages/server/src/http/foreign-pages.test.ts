@@ -148,6 +148,17 @@ test('A9: a refused Host is told what to do about it', async () => {
   });
 });
 
+test('A9: a proxy must have been called by an allowed name, and must call this server by one', async () => {
+  const { app } = harness();
+  const statusFor = async (Host: string, forwardedHost: string) => {
+    const env = { allowedHosts: new Set(['jobs.example']), forwardedHost };
+    return (await app.request('/ready', { headers: { Host } }, env)).status;
+  };
+  expect(await statusFor('127.0.0.1:8080', 'jobs.example')).toBe(200);
+  expect(await statusFor('127.0.0.1:8080', 'evil.example')).toBe(403);
+  expect(await statusFor('evil.example', 'jobs.example')).toBe(403);
+});
+
 test('A9: an allowed host is a name and nothing else', () => {
   expect([...checkHostNames(['Jobs.Example', '[::1]', '10.0.0.1'])]).toEqual(['jobs.example', '::1', '10.0.0.1']);
   for (const name of ['http://jobs.example', 'jobs.example:80', '*', '', 'a b', 'a/b']) {

@@ -10,8 +10,10 @@ import { isLoopbackName, nameOf } from './hosts.ts';
  */
 export function refuseForeignPages(): MiddlewareHandler<Env> {
   return async (c, next) => {
+    // Both: what a proxy says it was called is also what a page could say that has come without one.
     checkHost(c.req.header('Host'), c.env?.allowedHosts);
-    checkSource(c);
+    checkHost(c.env?.forwardedHost, c.env?.allowedHosts);
+    if (!c.get('isAllowedOrigin')) checkSource(c);
     await next();
   };
 }
@@ -41,12 +43,15 @@ function checkSource(c: Ctx): void {
   if (site !== undefined && site !== 'none' && !isLink(c)) throw foreign('Sec-Fetch-Site', site);
   const origin = c.req.header('Origin');
   if (origin === undefined) return;
-  const host = c.req.header('Host') ?? new URL(c.req.url).host;
+  const host = hostOf(c) ?? new URL(c.req.url).host;
   // Without the scheme: a proxy may speak HTTPS for this server.
   if (withoutDefaultPort(origin.toLowerCase().replace(/^https?:\/\//, '')) !== withoutDefaultPort(host.toLowerCase())) {
     throw foreign('Origin', origin);
   }
 }
+
+/** As the client has named it. */
+const hostOf = (c: Ctx): string | undefined => c.env?.forwardedHost ?? c.req.header('Host');
 
 /** Browsers leave the port of a scheme out of the origin, and some proxies write it into the host. */
 const withoutDefaultPort = (host: string): string => host.replace(/:(80|443)$/, '');

@@ -5,6 +5,9 @@ import type { Env } from './env.ts';
 export const MEDIA_TYPE = 'application/openjobspec+json';
 export const OJS_VERSION = '1.0';
 
+/** For a year. Not for names below this one: they may belong to others. */
+const TRANSPORT_SECURITY = 'max-age=31536000';
+
 const SPOKEN_VERSION = /^1(\.[0-9A-Za-z.-]+)?$/;
 
 /** Longer or unprintable ones could break logs and header rules further on, so they are replaced. */
@@ -18,6 +21,9 @@ export function standardHeaders(): MiddlewareHandler<Env> {
     c.set('requestId', requestId);
     c.header('X-Request-Id', requestId);
     c.header('OJS-Version', OJS_VERSION);
+    // What a caller has stored and another one opens must not be taken for a page.
+    c.header('X-Content-Type-Options', 'nosniff');
+    if (c.env?.isHttps) c.header('Strict-Transport-Security', TRANSPORT_SECURITY);
     checkVersion(c.req.header('OJS-Version'));
     await next();
   };

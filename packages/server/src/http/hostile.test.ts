@@ -198,6 +198,13 @@ describe('HTTP: at the limit of connections', () => {
   });
 });
 
+test('HTTP: idle connections are kept longer than a proxy keeps its own, and the client is told', async () => {
+  const { url } = await socketServer({});
+  expect((await fetch(`${url}/ready`)).headers.get('keep-alive')).toBe('timeout=75');
+  const short = await socketServer({ stalledTimeoutMs: 2_000 });
+  expect((await fetch(`${short.url}/ready`)).headers.get('keep-alive')).toBe('timeout=2');
+});
+
 test.each([0, -1, 1.5, Number.NaN, '5'])('HTTP: a limit of %s is refused by name', async (value) => {
   await expect(socketServer({ maxConnections: value as number })).rejects.toMatchObject({
     code: 'invalid_request',

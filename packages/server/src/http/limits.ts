@@ -1,4 +1,5 @@
 import type { Server, ServerOptions } from 'node:http';
+import type { ServerOptions as TlsServerOptions } from 'node:https';
 import { WaybillError } from '@waybill/core';
 
 /** What one client may cost the server. Every limit has a default that ordinary clients never meet. */
@@ -34,6 +35,12 @@ const DEFAULTS: Required<ConnectionLimits> = {
   maxPipelined: 64,
 };
 
+/**
+ * How long an idle connection is kept: longer than proxies and load balancers keep theirs, mostly 60 seconds. One that the
+ * server closes first may be in use again by then, and its request fails.
+ */
+const KEEP_ALIVE_MS = 75_000;
+
 /** Node looks for late requests by a timer; the more often, the closer to the limit they are refused. */
 const LONGEST_CHECK_MS = 1_000;
 
@@ -54,18 +61,33 @@ export function limitsOf(given: ConnectionLimits): Required<ConnectionLimits> {
 
 /** The limits that Node enforces by itself. */
 export function serverOptionsOf(limits: Required<ConnectionLimits>): ServerOptions {
-  const { headersTimeoutMs, requestTimeoutMs, maxHeaderBytes } = limits;
+  const { headersTimeoutMs, requestTimeoutMs, stalledTimeoutMs, maxHeaderBytes } = limits;
   const shortest = Math.min(headersTimeoutMs, requestTimeoutMs);
   return {
     // Node refuses a head that may take longer than the whole.
     headersTimeout: shortest,
     requestTimeout: requestTimeoutMs,
     maxHeaderSize: maxHeaderBytes,
+    keepAliveTimeout: Math.min(KEEP_ALIVE_MS, stalledTimeoutMs),
     connectionsCheckingInterval: Math.min(LONGEST_CHECK_MS, Math.ceil(shortest / 4)),
   };
 }
 
-/** A connection without any traffic for so long is closed. Idle ones are closed much earlier, by the keep-alive timeout. */
+/** TLS 1.2 with forward secrecy and authenticated encryption only; HTTP/2 forbids the other suites. */
+const CIPHERS = [
+  ...['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'],
+  ...['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
+  ...['ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
+].join(':');
+
+export const OLDEST_TLS = { minVersion: 'TLSv1.2', ciphers: CIPHERS } as const;
+
+/** A client that is slow to agree on a key costs as much as one that is slow to send its head. */
+export const tlsOptionsOf = ({ headersTimeoutMs }: Required<ConnectionLimits>): TlsServerOptions => ({
+  ...{ handshakeTimeout: headersTimeoutMs, ...OLDEST_TLS },
+});
+
+/** A connection without any traffic for so long is closed. Idle ones are closed earlier, by the keep-alive timeout. */
 export function endStalled(server: Server, { stalledTimeoutMs }: Required<ConnectionLimits>): void {
   server.setTimeout(stalledTimeoutMs);
 }

@@ -1,6 +1,7 @@
 import { TENANT_HEADER } from '@waybill/client';
 import {
   ALL_TENANTS,
+  audited,
   checkTenant,
   invalidField,
   isObject,
@@ -11,6 +12,7 @@ import {
   WaybillError,
 } from '@waybill/core';
 import type { MiddlewareHandler } from 'hono';
+import type { Auditor, Circumstances } from '../audit/auditor.ts';
 import type { Ctx, Env } from './env.ts';
 
 /** As much of a request as tells who sends it. */
@@ -25,31 +27,46 @@ export interface Asking {
 export type Identify = (asking: Asking) => Principal | Promise<Principal>;
 
 /** Nobody has to show who they are: whoever reaches this server may do everything, for the tenant that they name. */
-export const anybody: Identify = (asking) => ({
+export const anybody = (asking: Asking): Principal => ({
   id: '',
   tenant: checkTenant(asking.header(TENANT_HEADER) ?? '', TENANT_HEADER),
   scopes: SCOPES,
 });
 
 /** Gives every request that comes this far the port that its sender may use. */
-export function givePort(waybill: Waybill, identify: Identify): MiddlewareHandler<Env> {
+export function givePort(waybill: Waybill, auditor: Auditor): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const principal = await identify(c.req);
-    if (!principal) throw new WaybillError('unauthenticated', 'It is not known who sends this request.');
-    const home = named(c.req, principal);
-    c.set('port', scoped(waybill, principal, home));
-    c.set('tenant', principal.tenant === ALL_TENANTS ? home : principal.tenant);
+    const principal = c.get('caller')?.principal ?? anybody(c.req);
+    const home = await named(c, principal, auditor);
+    c.set('principal', principal);
+    const tenant = principal.tenant === ALL_TENANTS ? home : principal.tenant;
+    const tell = auditor.tellFor(principal, circumstancesOf(c, tenant));
+    const port = scoped(waybill, principal, home);
+    if (tell) c.set('audit', tell);
+    c.set('port', tell ? audited(port, tell) : port);
+    c.set('tenant', tenant);
+    // A client whose key belongs to a tenant has not named it.
+    if (tenant !== '') c.header(TENANT_HEADER, tenant);
     await next();
   };
 }
 
+const circumstancesOf = (c: Ctx, tenant: string): Circumstances => ({
+  ...{ tenant, name: c.get('caller')?.name, requestId: c.get('requestId'), address: c.env?.clientAddress },
+  meant: () => c.get('meant'),
+});
+
 /** The tenant that an operator names by the header. Whoever belongs to one may name that one only. */
-function named(asking: Asking, { tenant }: Principal): string {
-  const header = asking.header(TENANT_HEADER);
+async function named(c: Ctx, principal: Principal, auditor: Auditor): Promise<string> {
+  const { tenant } = principal;
+  const header = c.req.header(TENANT_HEADER);
   if (header === undefined) return '';
   checkTenant(header, TENANT_HEADER);
   if (tenant === ALL_TENANTS) return header;
   if (tenant === header) return '';
+  // Whoever reaches for what belongs to others is written down, whatever the call would have been.
+  const tell = auditor.tellFor(principal, circumstancesOf(c, tenant));
+  await tell?.({ action: 'tenants.enter', target: header, outcome: 'forbidden' });
   throw new WaybillError('forbidden', `The header ${TENANT_HEADER} names another tenant than that of the caller.`);
 }
 

@@ -1,11 +1,16 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bindings } from './env.ts';
+import type { Forwarded, TrustedProxies } from './forwarded.ts';
 
 /** What all requests of a server share. */
 export interface ServerBindings {
   closing: AbortSignal;
   /** Undefined: any host. */
   allowedHosts: ReadonlySet<string> | undefined;
+  /** Undefined: whoever connects is the client. */
+  proxies: TrustedProxies | undefined;
+  /** Whether this server speaks TLS itself. */
+  isTls: boolean;
   /** What must be done before the server has closed. */
   work: Set<Promise<unknown>>;
 }
@@ -14,14 +19,38 @@ export interface ServerBindings {
 export class RequestBindings implements Bindings {
   readonly closing: AbortSignal;
   declare readonly allowedHosts?: ReadonlySet<string>;
+  readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #work: Set<Promise<unknown>>;
+  readonly #shared: ServerBindings;
+  #forwarded: Forwarded | undefined;
 
-  constructor({ closing, allowedHosts, work }: ServerBindings, response: ServerResponse) {
-    this.closing = closing;
-    if (allowedHosts !== undefined) this.allowedHosts = allowedHosts;
+  constructor(shared: ServerBindings, request: IncomingMessage, response: ServerResponse) {
+    this.closing = shared.closing;
+    if (shared.allowedHosts !== undefined) this.allowedHosts = shared.allowedHosts;
+    this.#request = request;
     this.#response = response;
-    this.#work = work;
+    this.#shared = shared;
+  }
+
+  get clientAddress(): string | undefined {
+    return this.#behindProxies()?.address ?? this.#request.socket.remoteAddress;
+  }
+
+  get connection(): object | undefined {
+    return this.#request.socket;
+  }
+
+  get isHttps(): boolean {
+    return this.#behindProxies()?.isHttps ?? this.#shared.isTls;
+  }
+
+  get forwardedHost(): string | undefined {
+    return this.#behindProxies()?.host;
+  }
+
+  #behindProxies(): Forwarded | undefined {
+    this.#forwarded ??= this.#shared.proxies?.read(this.#request);
+    return this.#forwarded;
   }
 
   /**
@@ -37,9 +66,22 @@ export class RequestBindings implements Bindings {
     });
   }
 
+  cut(): void {
+    this.#response.destroy();
+  }
+
+  /** Until the answer is over: the connection may carry others after it. */
+  allowSilence(): void {
+    const { socket } = this.#request;
+    const { timeout = 0 } = socket;
+    socket.setTimeout(0);
+    this.#response.once('close', () => socket.setTimeout(timeout));
+  }
+
   waitUntil(work: Promise<unknown>): void {
-    const done = work.finally(() => this.#work.delete(done));
-    this.#work.add(done);
+    const pending = this.#shared.work;
+    const done = work.finally(() => pending.delete(done));
+    pending.add(done);
     done.catch(() => {});
   }
 }

@@ -4,9 +4,9 @@ import { goingAway } from '../http/going-away.ts';
 import { leaseMsOf, workerIdOf } from './fields.ts';
 import type { UndeliveredClaims } from './undelivered.ts';
 
-const MAX_QUEUES = 100;
-const MAX_COUNT = 1_000;
-const LONGEST_WAIT_MS = 30_000;
+export const MAX_QUEUES = 100;
+export const MAX_COUNT = 1_000;
+export const LONGEST_WAIT_MS = 30_000;
 
 /** Takes jobs, and gives them back when their answer does not reach the client. */
 export async function fetchJobs(jobs: Jobs, body: Fields, c: Ctx, undelivered: UndeliveredClaims): Promise<Lease[]> {
@@ -24,7 +24,7 @@ export async function fetchJobs(jobs: Jobs, body: Fields, c: Ctx, undelivered: U
   const away = waitMs === 0 ? undefined : goingAway(c);
   try {
     const leases = await jobs.claim(away ? { ...call, waitMs, signal: away.signal } : call);
-    const isGone = away?.clientIsGone() ?? false;
+    const isGone = away !== undefined && (away.clientIsGone() || !(await mayTake(c, leases)));
     const isDelivered = isGone ? Promise.resolve(false) : deliveryOf(c, leases);
     const over = undelivered.answered(key, { jobs, leases, isDelivered });
     c.env?.waitUntil?.(over);
@@ -39,8 +39,12 @@ export async function fetchJobs(jobs: Jobs, body: Fields, c: Ctx, undelivered: U
   }
 }
 
+/** A key may have been revoked while the call waited for jobs. */
+export const mayTake = async (c: Ctx, leases: readonly Lease[]): Promise<boolean> =>
+  leases.length === 0 || ((await c.get('standing')?.counts()) ?? true);
+
 /** Where nobody can tell, and for an answer without jobs, delivered is what it counts as. */
-const deliveryOf = (c: Ctx, leases: readonly Lease[]): Promise<boolean> =>
+export const deliveryOf = (c: Ctx, leases: readonly Lease[]): Promise<boolean> =>
   (leases.length > 0 && c.env?.delivered?.()) || Promise.resolve(true);
 
 function queuesOf(body: Fields): string[] {

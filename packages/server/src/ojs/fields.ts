@@ -1,9 +1,9 @@
 import { type Fields, invalidField, isJobId } from '@waybill/core';
 
-const MAX_WORKER_ID = 256;
+export const MAX_WORKER_ID = 256;
 /** Room for the receipt of a queue message, which travels in the token. */
-const MAX_TOKEN = 4_096;
-const LONGEST_LEASE_MS = 366 * 86_400_000;
+export const MAX_TOKEN = 4_096;
+export const LONGEST_LEASE_MS = 366 * 86_400_000;
 
 /** Fields that several worker calls share, read the same way in each. */
 export function workerIdOf(body: Fields): { workerId?: string } {
@@ -11,8 +11,11 @@ export function workerIdOf(body: Fields): { workerId?: string } {
   return { workerId: body.requiredString('worker_id', { max: MAX_WORKER_ID }) };
 }
 
-export function leaseTokenOf(body: Fields): { leaseToken?: string } {
-  if (!body.has('lease_token')) return {};
+export function leaseTokenOf(body: Fields, isRequired = false): { leaseToken?: string } {
+  if (!body.has('lease_token')) {
+    if (!isRequired) return {};
+    throw invalidField('lease_token', 'is required by this server: send the one that the fetch answered.');
+  }
   return { leaseToken: body.requiredString('lease_token', { max: MAX_TOKEN }) };
 }
 

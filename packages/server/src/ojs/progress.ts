@@ -69,6 +69,7 @@ const ENDS: Partial<Record<EventType, string>> = {
   'job.cancelled': 'cancelled',
   'job.discarded': 'failed',
   'job.expired': 'failed',
+  'job.skipped': 'completed',
 };
 
 function readReport(id: string, body: Fields): ReportCall {

@@ -36,52 +36,54 @@ export function readNack(body: Fields, rules: Rules): SettleCall {
     throw invalidField(stray, kind ? `does not go with the outcome ${kind}.` : `needs an 'outcome' to go with.`);
   if (kind !== undefined) return { ...run, outcome: readOutcome(kind, body) };
   const sent = body.fields('error');
-  if (requeue) return { ...run, outcome: { kind: 'requeued', ...(sent && { error: readError(sent) }) } };
-  return { ...run, outcome: { kind: 'failed', error: readError(sent ?? new Fields({})) } };
+  if (requeue) return { ...run, outcome: { kind: 'requeued', ...(sent && { error: readRunError(sent) }) } };
+  return { ...run, outcome: { kind: 'failed', error: readRunError(sent ?? new Fields({})) } };
 }
 
 function readOutcome(kind: (typeof OUTCOME_KINDS)[number], body: Fields): Outcome {
   switch (kind) {
     case 'snoozed': {
       const error = body.fields('error');
-      if (error && !body.has('snooze_until')) return { kind, error: readError(error) };
+      if (error && !body.has('snooze_until')) return { kind, error: readRunError(error) };
       if (error) throw invalidField('error', `does not go with 'snooze_until': with a reason, the server says when.`);
       const until = readMoment('snooze_until', body.string('snooze_until'));
       if (until === undefined) throw invalidField('snooze_until', 'or an error is required with the outcome snoozed.');
-      if (until < 0 || until > LATEST) throw invalidField('snooze_until', 'must lie between the years 1970 and 2250.');
-      return { kind, until };
+      return { kind, until: checkSnooze('snooze_until', until) };
     }
     case 'cancelled': {
       const reason = body.string('reason');
       return reason === undefined ? { kind } : { kind, reason };
     }
     case 'discarded': {
-      const error = readError(body.fields('error') ?? new Fields({}));
+      const error = readRunError(body.fields('error') ?? new Fields({}));
       const deadLetter = body.boolean('dead_letter');
       return deadLetter === undefined ? { kind, error } : { kind, error, deadLetter };
     }
   }
 }
 
-/** Which run the worker speaks for. */
-function readRun(body: Fields, { requireLease }: Rules): Omit<SettleCall, 'outcome'> {
-  const run = { id: jobIdOf(body, 'job_id'), ...leaseTokenOf(body), ...workerIdOf(body) };
-  if (requireLease && run.leaseToken === undefined) {
-    throw invalidField('lease_token', 'is required by this server: send the one that the fetch answered.');
-  }
-  return run;
+export function checkSnooze(field: string, until: number): number {
+  if (until >= 0 && until <= LATEST) return until;
+  throw invalidField(field, 'must lie between the years 1970 and 2250.');
 }
 
-function readError(error: Fields): ErrorInput {
+/** Which run the worker speaks for. */
+function readRun(body: Fields, { requireLease }: Rules): Omit<SettleCall, 'outcome'> {
+  return { id: jobIdOf(body, 'job_id'), ...leaseTokenOf(body, requireLease), ...workerIdOf(body) };
+}
+
+export function readRunError(error: Fields): ErrorInput {
   const details = error.value('details');
   // The retry policy and the dead-letter filters go by `type`, so it is settled here and not only when shown.
   const type = error.string('type', { max: 255 }) ?? classIn(details);
   const retryable = error.boolean('retryable');
+  const retryAfterMs = error.integer('retry_after_ms', { min: 0, max: Number.MAX_SAFE_INTEGER });
   return {
     code: error.string('code', { max: 255 }) || 'handler_error',
     message: (error.string('message', { max: Number.POSITIVE_INFINITY }) ?? '').slice(0, MAX_MESSAGE),
     ...(type !== undefined && { type }),
     ...(retryable !== undefined && { retryable }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(details !== undefined && { details }),
   };
 }

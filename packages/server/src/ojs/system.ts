@@ -1,4 +1,12 @@
-import type { MaintenanceHealth, Pulse, UnknownTypesHealth, Waybill } from '@waybill/core';
+import {
+  type AilingSink,
+  type Health,
+  type MaintenanceHealth,
+  type Pulse,
+  scoped,
+  type UnknownTypesHealth,
+  type Waybill,
+} from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import type { App } from '../http/env.ts';
 import { OJS_VERSION } from '../http/headers.ts';
@@ -45,13 +53,34 @@ const CAPABILITIES = {
 } as const;
 
 interface SystemSurface extends Surface {
-  /** Whether anybody may know what maintenance fails on: not where callers must say who they are. */
-  namesItems: boolean;
+  /** Whether callers must say who they are. Then only those who do are told more than that the server is well. */
+  asksWho: boolean;
+}
+
+/** Whether this server is well, for anybody: load balancers have no key. */
+export function openRoutes(app: App, waybill: Waybill, { asksWho, ...surface }: SystemSurface): void {
+  const begun = surface.clock.monotonic();
+  app.get('/health', async (c) => {
+    const health = await waybill.health();
+    const body = asksWho ? { status: health.status } : healthToWire(health, surface, begun);
+    return answer(c, body, statusOf(health));
+  });
+
+  app.get('/ready', async (c) => {
+    if (c.env?.closing?.aborted) return answer(c, { status: 'closing' }, 503);
+    const { store, transport, maintenance } = await waybill.health();
+    const ill = [store, transport].find((pulse) => pulse?.status === 'unhealthy');
+    const reason = ill && !asksWho && { reason: ill.reason ?? `${ill.name} does not answer.` };
+    if (ill) return answer(c, { status: 'unavailable', ...reason }, 503);
+    // A bad row is no reason to send requests elsewhere: another server on the same store would meet it too.
+    const kept = !asksWho && maintenance?.status === 'failing' && { maintenance: maintenanceToWire(maintenance) };
+    return answer(c, { status: 'ready', ...kept });
+  });
 }
 
 /** What this server is, what it can do and how it is. */
-export function systemRoutes(app: App, waybill: Waybill, surface: SystemSurface): void {
-  const { version, testDirectives, clock, namesItems } = surface;
+export function systemRoutes(app: App, waybill: Waybill, surface: Surface): void {
+  const { version, testDirectives, clock } = surface;
   const begun = clock.monotonic();
 
   app.get('/ojs/manifest', async (c) =>
@@ -68,40 +97,44 @@ export function systemRoutes(app: App, waybill: Waybill, surface: SystemSurface)
     }),
   );
 
-  for (const path of ['/ojs/v1/health', '/health']) {
-    app.get(path, async (c) => {
-      const { status, store, transport, maintenance, unknownTypes } = await waybill.health();
-      const uptime_seconds = Math.floor((clock.monotonic() - begun) / 1_000);
-      const carried = transport && { transport: pulseToWire(transport) };
-      const kept = maintenance && { maintenance: maintenanceToWire(maintenance, namesItems) };
-      const unknown = namesItems && unknownTypes && { unknown_types: unknownTypesToWire(unknownTypes) };
-      const body = { status, version, uptime_seconds, backend: pulseToWire(store), ...carried, ...kept, ...unknown };
-      // Without its queues a server still takes jobs, and finds them in the store.
-      return answer(c, body, store.status === 'ok' ? 200 : 503);
-    });
-  }
-
-  app.get('/ready', async (c) => {
-    if (c.env?.closing?.aborted) return answer(c, { status: 'closing' }, 503);
-    const { store, transport, maintenance } = await waybill.health();
-    const ill = [store, transport].find((pulse) => pulse?.status === 'unhealthy');
-    if (ill) return answer(c, { status: 'unavailable', reason: ill.reason ?? `${ill.name} does not answer.` }, 503);
-    // A bad row is no reason to send requests elsewhere: another server on the same store would meet it too.
-    const kept = maintenance?.status === 'failing' && { maintenance: maintenanceToWire(maintenance, namesItems) };
-    return answer(c, { status: 'ready', ...kept });
+  app.get('/ojs/v1/health', async (c) => {
+    const principal = c.get('caller')?.principal;
+    const health = await (principal ? scoped(waybill, principal) : waybill).health();
+    return answer(c, healthToWire(health, surface, begun), statusOf(health));
   });
+}
+
+/** Without its queues a server still takes jobs, and finds them in the store. */
+const statusOf = ({ store }: Health): 200 | 503 => (store.status === 'ok' ? 200 : 503);
+
+function healthToWire(health: Health, { version, clock }: Surface, begun: number): object {
+  const { status, store, transport, maintenance, unknownTypes, sinks } = health;
+  return {
+    ...{ status, version, uptime_seconds: Math.floor((clock.monotonic() - begun) / 1_000) },
+    backend: pulseToWire(store),
+    ...(transport && { transport: pulseToWire(transport) }),
+    ...(maintenance && { maintenance: maintenanceToWire(maintenance) }),
+    ...(unknownTypes && { unknown_types: unknownTypesToWire(unknownTypes) }),
+    ...(sinks && { webhooks: sinks.map(sinkToWire) }),
+  };
 }
 
 const pulseToWire = ({ name, latencyMs, ...rest }: Pulse) => ({ ...rest, type: name, latency_ms: latencyMs });
 
 /** Without tenants: whoever may ask for health need not know who is served here. */
-const maintenanceToWire = ({ items, ...rest }: MaintenanceHealth, namesItems: boolean) => ({
+const maintenanceToWire = ({ items, ...rest }: MaintenanceHealth) => ({
   ...rest,
-  items: (namesItems ? items : []).map(({ kind, id, reason, failures, since, nextTryAt }) => ({
+  items: items.map(({ kind, id, reason, failures, since, nextTryAt }) => ({
     ...{ kind, id, reason, failures },
     since: new Date(since).toISOString(),
     next_try_at: new Date(nextTryAt).toISOString(),
   })),
+});
+
+/** Neither its address nor its tenant. */
+const sinkToWire = ({ id, status, since, reason }: AilingSink) => ({
+  ...{ id, status, reason },
+  ...(since !== null && { since: new Date(since).toISOString() }),
 });
 
 const unknownTypesToWire = ({ jobs, types }: UnknownTypesHealth) => ({

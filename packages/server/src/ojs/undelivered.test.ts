@@ -190,6 +190,24 @@ test('HTTP: what a repetition has delivered stays with its worker, whatever beco
   expect((await Promise.all(settled)).every(({ state }) => state === 'completed')).toBe(true);
 });
 
+// fault: the network delivers a request after its repetition was answered, and its client is gone
+test('HTTP: what a repetition has delivered stays with its worker when the first request comes late', async () => {
+  const server = await socketServer();
+  const { url, waybill } = server;
+  await fill(waybill, 3);
+  const call = { queues: ['q'], count: 3, claim_id: 'claim-0001', visibility_timeout_ms: HOUR_MS };
+  const headers = { 'Content-Type': 'application/json' };
+  const answered = await fetch(url + FETCH, { method: 'POST', headers, body: JSON.stringify(call) });
+  const { jobs } = (await answered.json()) as { jobs: { id: string; lease_token: string }[] };
+  const late = rawRequest('POST', FETCH, call);
+  await LEAVINGS['hangs up while its claim is under way']!.leave(server, await RawClient.connect(url), late);
+  await server.close();
+  const settled = jobs.map(({ id, lease_token: leaseToken }) =>
+    waybill.jobs.settle({ id, leaseToken, outcome: { kind: 'completed', result: null } }),
+  );
+  expect((await Promise.all(settled)).map(({ state, run }) => [state, run])).toEqual(Array(3).fill(['completed', 1]));
+});
+
 // fault: the server closes while the client of a claim reads nothing
 test('HTTP: guarantee 13: closing waits until what was not delivered is taken back', async () => {
   const { url, waybill, close } = await socketServer({ graceMs: 100 });

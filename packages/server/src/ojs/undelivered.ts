@@ -1,4 +1,4 @@
-import type { Jobs, Lease, Logger } from '@waybill/core';
+import { type Clock, type Jobs, type Lease, type Logger, systemClock } from '@waybill/core';
 
 const REASON = { code: 'undelivered', message: 'The answer to the claim did not reach its worker.' };
 
@@ -8,6 +8,11 @@ export interface AnsweredClaim {
   leases: readonly Lease[];
   isDelivered: Promise<boolean>;
 }
+
+/** A request that its client has given up may arrive this much later than the repetition that was answered. */
+const REMEMBERED_MS = 60_000;
+/** Bounds what is remembered where many claims end in that time. */
+const MOST_REMEMBERED = 10_000;
 
 /** All requests under way that have the same claim id: each of them is answered the same jobs. */
 interface Repeated {
@@ -21,14 +26,19 @@ interface Repeated {
 
 /**
  * Gives back the jobs of claims whose answer was not delivered: no worker knows of these leases, so the jobs would wait
- * until they run out. A client that named a claim id may ask again meanwhile; then the last of its requests decides.
+ * until they run out. A client that named a claim id may ask again meanwhile; then the last of its requests decides. What one
+ * of them has delivered is not given back by another one that comes late.
  */
 export class UndeliveredClaims {
   readonly #logger: Logger;
+  readonly #clock: Clock;
   readonly #repeated = new Map<string, Repeated>();
+  /** When a claim was delivered, by its key; the oldest first. */
+  readonly #deliveredAt = new Map<string, number>();
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, clock: Clock = systemClock) {
     this.#logger = logger;
+    this.#clock = clock;
   }
 
   /** Announces a claim that the client can repeat by this key. Each must be followed by `answered` or `failed`. */
@@ -56,11 +66,28 @@ export class UndeliveredClaims {
     repeated.requests -= 1;
     if (repeated.requests > 0) return;
     const lost = [...repeated.undelivered].filter(([name]) => !repeated.delivered.has(name)).map(([, lease]) => lease);
-    if (lost.length > 0) {
+    const isLate = this.#wasDelivered(key);
+    if (repeated.delivered.size > 0) this.#remember(key);
+    if (lost.length > 0 && !isLate) {
       repeated.givingBack = this.#giveBack(jobs, lost);
       await repeated.givingBack;
     }
     this.#repeated.delete(key);
+  }
+
+  #remember(key: string): void {
+    const now = this.#clock.monotonic();
+    this.#deliveredAt.delete(key);
+    this.#deliveredAt.set(key, now);
+    for (const [oldest, at] of this.#deliveredAt) {
+      if (now - at < REMEMBERED_MS && this.#deliveredAt.size <= MOST_REMEMBERED) break;
+      this.#deliveredAt.delete(oldest);
+    }
+  }
+
+  #wasDelivered(key: string): boolean {
+    const at = this.#deliveredAt.get(key);
+    return at !== undefined && this.#clock.monotonic() - at < REMEMBERED_MS;
   }
 
   /** What cannot be given back runs again when its lease ends. */

@@ -5,6 +5,7 @@ import {
   JOB_STATES,
   MISFIRE_POLICIES,
   OVERLAP_POLICIES,
+  SCOPES,
   WORKER_DIRECTIVES,
   WORKFLOW_STATES,
 } from '@waybill/core';
@@ -33,6 +34,7 @@ test('the tenant is described once, and every path takes it but those that anybo
     ([, { parameters = [] }]) => !parameters.some((one) => '$ref' in one && one.$ref === TENANT.$ref),
   );
   expect(without.map(([path]) => path)).toEqual([
+    '/auth/session',
     '/ojs/manifest',
     '/ojs/errors/{code}',
     '/ojs/v1/health',
@@ -59,9 +61,21 @@ test('every reference leads somewhere', () => {
 
 test('C9: no two schemas have one name, since generated clients put them into one folder', () => {
   const files = ['schemas.json', 'requests.json', 'values.json'].map((file) => resolve<object>(`${file}#/`));
-  const others = ['cron', 'incidents', 'progress', 'queues', 'workflows'].map((file) =>
-    resolve<object>(`${file}.json#/schemas`),
-  );
+  const others = [
+    'audit',
+    'budgets',
+    'cron',
+    'incidents',
+    'journal',
+    'keys',
+    'progress',
+    'questions',
+    'queues',
+    'sessions',
+    'tenants',
+    'webhooks',
+    'workflows',
+  ].map((file) => resolve<object>(`${file}.json#/schemas`));
   const names = [...files, ...others].flatMap((schemas) => Object.keys(schemas));
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
@@ -71,6 +85,8 @@ test('the closed sets are those of the engine', () => {
   expect(enumOf('State')).toEqual([...JOB_STATES]);
   expect(enumOf('EventType')).toEqual([...EVENT_TYPES, ...RECORD_KINDS.flatMap(({ events }) => events)]);
   expect(enumOf('Directive')).toEqual([...WORKER_DIRECTIVES]);
+  const scopes = resolve<{ enum: string[] }>('keys.json#/schemas/Scope').enum;
+  expect(scopes).toEqual([...SCOPES]);
   const setAt = (ref: string) => resolve<{ enum: string[] }>(ref).enum;
   expect(setAt('workflows.json#/schemas/WorkflowState')).toEqual([...WORKFLOW_STATES]);
   expect(setAt('cron.json#/schemas/Overlap')).toEqual([...OVERLAP_POLICIES]);

@@ -10,9 +10,9 @@ import { bodyOf, operationFor, operations, type Parameter, parametersOf, resolve
 const RUNS = { withBody: 25, without: 8 };
 
 /** Texts that only the server can make; a test that made one up would test nothing but its refusal. */
-const OPAQUE = new Set(['cursor', 'after', 'Last-Event-ID', 'If-Match']);
-/** The clock of the test stands still, so nobody would end this wait. */
-const SKIPPED = new Set(['wait_ms']);
+const OPAQUE = new Set(['cursor', 'after', 'Last-Event-ID', 'If-Match', 'tenant']);
+/** The clock of the test stands still, so nobody would end this wait; and only an operator may name a tenant beside the header. */
+const SKIPPED = new Set(['wait_ms', 'tenant']);
 
 /** Rules that no schema can express; the file states them in words. */
 const IN_WORDS: [field: RegExp, message: RegExp][] = [
@@ -21,6 +21,18 @@ const IN_WORDS: [field: RegExp, message: RegExp][] = [
   [/^(expression|timezone)$/, /./],
   [/(depends_on|\.id)$/, /which is no node here|every node needs a name of its own/],
   [/^(nodes|steps)$/, /go in a circle/],
+  [/\]\.(when|delay_ms|if_skipped|map)\b/, /is about a node's parents|does not depend on|exactly one of them/],
+  [/^map\.concurrency$/, /contradicts 'rate_limit'/],
+  [/^expires_at$/, /must lie in the future/],
+  [/^types$/, /cannot narrow the scope work/],
+  [/^(paused|secret)$/, /cannot be changed by this call/],
+  // Which of its fields an entry has depends on its type, and which parameters a journal takes on the Accept.
+  [/^entries\[\d+\]\.(output|stream|data)$/, /is for 'output' only|is not for 'output'|must be bytes/],
+  [/^entries\[\d+\]\.output_base64$/, /contradicts 'output'/],
+  [/^entries\[\d+\]\.time$/, /must not be before 1970/],
+  [/^entries\[\d+\]\.sequence$/, /must be more than \d+, the one before it/],
+  [/^(limit|follow|lifecycle|stay|stream)$/, /ask for it by Accept/],
+  [/^$/, /^This server has no sessions\.$/],
 ];
 
 const isInWords = ({ details, message }: { details?: { field?: string }; message: string }): boolean =>

@@ -1,47 +1,37 @@
-import { jobFromWire, jobToWire } from '@waybill/client';
-import { inTenant, type Job, type JobRequest, type Lease, type Waybill, type WorkflowNode } from '@waybill/core';
+import type { Job, Lease, NewEntry, Outcome, WorkflowNode } from '@waybill/core';
 import { jobIdAt, TEST_EPOCH } from '@waybill/core/testing';
-import { describe, expect, test } from 'vitest';
-import { remoteHarness, take } from '../testing/remote-harness.ts';
-
-type Answers = Record<string, unknown>;
-type Scenario = (waybill: Waybill, pass: (ms: number) => Promise<void>) => Promise<Answers>;
-
-const job = (n: number, over: Partial<JobRequest> = {}): JobRequest => ({
-  type: 'test.job',
-  args: [n],
-  id: jobIdAt(TEST_EPOCH, n),
-  ...over,
-});
-const claim = { queues: ['default'], workerId: 'w1', leaseMs: 1_000, claimId: 'claim-first' };
-const failure = { code: 'smtp_down', message: 'no', type: 'SmtpError', retryable: true, details: { host: 'mail' } };
-
-/** What a refusal comes to, on either side. */
-async function refusal(call: Promise<unknown>): Promise<unknown> {
-  const error = await call.then(
-    () => undefined,
-    (reason: Record<string, unknown>) => reason,
-  );
-  const { name, code, message, details, retryable } = error ?? {};
-  return { name, code, message, details, retryable };
-}
-
-/** For refusals that either side finds out for itself, in its own words. */
-const codeOf = async (call: () => Promise<unknown>): Promise<unknown> =>
-  ((await refusal((async () => call())())) as { code: unknown }).code;
-
-const isJob = (value: object): value is Job => 'spec' in value && 'maxAttempts' in value;
-
-/** The wire does not carry everything: what it leaves out is left out on both sides, and ids of workflows are new. */
-function carried(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(carried);
-  if (isJob(value)) return { ...jobFromWire(jobToWire(value), value.tenant), workflowId: value.workflowId && 'some' };
-  const { callbacks: _callbacks, lastJobId: _lastJobId, version: _version, hint: _hint, ...rest } = value as Answers;
-  return Object.fromEntries(Object.entries(rest).map(([name, item]) => [name, carried(item)]));
-}
+import { expect } from 'vitest';
+import { take } from '../testing/remote-harness.ts';
+import {
+  type Answers,
+  claim,
+  codeOf,
+  expectSameAnswers,
+  failure,
+  job,
+  refusal,
+  type Scenario,
+} from '../testing/same-answers.ts';
 
 const SCENARIOS: Record<string, Scenario> = {
+  'workflows with conditions and maps are read': async ({ workflows, jobs }) => {
+    const node = { type: 'test.job', args: [] };
+    const nodes = [
+      { id: 'a', ...node },
+      { id: 'b', depends_on: ['a'], when: { parent: 'a', path: 'ok', equals: true }, ...node },
+      { id: 'c', depends_on: ['a'], map: { over: { parent: 'a', path: 'list' } }, ...node },
+    ];
+    const { id } = await workflows.create({ nodes });
+    const [lease] = await jobs.claim(claim);
+    const outcome: Outcome = { kind: 'completed', result: { ok: false, list: [1] } };
+    await jobs.settle({ id: lease!.job.id, leaseToken: lease!.token, outcome });
+    const items = await jobs.claim({ ...claim, claimId: 'claim-second', waitMs: 5_000 });
+    const { items: found } = await workflows.nodes(id, { limit: 10 });
+    const told = ({ node: name, state, outcome: came, spec }: Job) => ({ name, state, came, rules: spec.rules });
+    const { completed, skipped, total } = await workflows.get(id);
+    const inOrder = found.map(told).sort((a, b) => (a.name! < b.name! ? -1 : 1));
+    return { given: items.map(({ job: { spec } }) => spec.args), nodes: inOrder, completed, skipped, total };
+  },
   'jobs come, are read and go': async ({ jobs }) => ({
     enqueued: await jobs.enqueue(job(1, { meta: { a: 1 }, x_unknown: [1], options: { priority: 3, tags: ['t'] } })),
     scheduled: await jobs.enqueue(job(2, { options: { scheduled_at: '+PT1H', expires_at: '2031-01-01T00:00:00Z' } })),
@@ -146,6 +136,21 @@ const SCENARIOS: Record<string, Scenario> = {
     return { many, bounded: await deadLetters.replayMany({}, { atMost: 1 }) };
   },
 
+  'a tenant is limited and looked at': async ({ jobs, tenants }) => {
+    const { job } = await jobs.enqueue({ type: 'test.job', args: [] });
+    const { tenant } = job;
+    const enqueueRate = { limit: 5, periodMs: 1_500 };
+    return {
+      set: await tenants.setLimits(tenant, { waiting: 1, enqueueRate }),
+      full: await refusal(jobs.enqueue({ type: 'test.job', args: [] })),
+      got: await tenants.get(tenant),
+      stats: await tenants.stats(tenant),
+      listed: await tenants.list({ limit: 10 }),
+      wrong: await refusal(tenants.setLimits(tenant, { concurrency: 0.5 })).then((error) => Boolean(error)),
+      changed: await tenants.setLimits(tenant, { waiting: null, concurrency: 3 }),
+    };
+  },
+
   'queues and limits are looked at and changed': async ({ jobs, queues, limits }, pass) => {
     const answers: Answers = { before: await queues.list(), unused: await refusal(queues.stats('new')) };
     for (const n of [1, 2, 3]) await jobs.enqueue(job(n, { options: { rate_limit: { key: 'api', concurrency: 1 } } }));
@@ -167,6 +172,34 @@ const SCENARIOS: Record<string, Scenario> = {
     };
   },
 
+  'a run asks, and learns the answer': async ({ jobs, questions }, pass) => {
+    const { id } = (await jobs.enqueue(job(31))).job;
+    const run = async (claimId: string) => {
+      const [lease] = await jobs.claim({ queues: ['default'], claimId });
+      return { id, leaseToken: lease!.token, key: 'deploy', text: 'Deploy?', choices: ['yes', 'no'] };
+    };
+    const call = { ...(await run('claim-ask')), details: { branch: 'main' }, expiresInMs: 3_600_000 };
+    const asked = await jobs.ask(call);
+    const until = TEST_EPOCH + 10_000;
+    await jobs.settle({ id, leaseToken: call.leaseToken, outcome: { kind: 'snoozed', until } });
+    const asleep = [await jobs.ask(call), await jobs.get(id)];
+    await pass(5_000);
+    const listed = await questions.list({ status: 'open', jobId: id });
+    const wrong = await refusal(questions.answer(asked.id, { choice: 'maybe' }));
+    const answered = await questions.answer(asked.id, { choice: 'yes', text: 'Go.' }, { by: 'ann' });
+    const more = [await questions.get(asked.id), await refusal(questions.answer(asked.id, { choice: 'no' }))];
+    return {
+      ...{ listed, wrong, more, unknownQuestion: await refusal(questions.get('x')) },
+      refused: await codeOf(() => questions.list({ status: 'done' as never })),
+      ...{ asked, asleep, answered, awake: await jobs.get(id), found: await jobs.ask(await run('claim-answered')) },
+      noToken: await codeOf(() => jobs.ask({ ...call, leaseToken: undefined as never })),
+      empty: await codeOf(() => jobs.ask({ ...call, choices: [] })),
+      bad: await codeOf(() => jobs.ask({ ...call, expiresInMs: 1 })),
+      late: await codeOf(() => jobs.ask(call)),
+      unknown: await codeOf(() => jobs.ask({ ...call, id: job(99).id! })),
+    };
+  },
+
   'a run reports on itself': async ({ jobs }) => {
     const { id } = (await jobs.enqueue(job(90))).job;
     const silent = await jobs.progress(id);
@@ -181,6 +214,72 @@ const SCENARIOS: Record<string, Scenario> = {
       bad: await codeOf(() => jobs.report({ ...call })),
       forged: await codeOf(() => jobs.report({ id, workerId: 'nobody', fraction: 1 })),
       unknown: await codeOf(() => jobs.progress(job(99).id!)),
+    };
+  },
+
+  'budgets are set, spent of and looked at': async ({ jobs, budgets }) => {
+    const { id } = (await jobs.enqueue(job(92))).job;
+    const [lease] = await jobs.claim({ queues: ['default'], claimId: 'claim-budgets' });
+    const call = { id, leaseToken: lease!.token };
+    const usd = { unit: 'usd', period: 'month', limit: 5 } as const;
+    return {
+      unlimited: await jobs.spend({ ...call, amounts: { usd: 1 } }),
+      set: await budgets.set(usd),
+      ofKey: await budgets.set({ ...usd, period: 'total', key: 'crm: äcme/7?' }),
+      spent: await jobs.spend({ ...call, number: 1, amounts: { usd: 4, pages: 2 }, key: 'crm: äcme/7?' }),
+      repeated: await jobs.spend({ ...call, number: 1, amounts: { usd: 4 } }),
+      exceeded: await jobs.spend({ ...call, number: 2, amounts: { usd: 1.5 } }),
+      got: await budgets.get('usd:total:crm: äcme/7?'),
+      listed: await budgets.list(),
+      page: await budgets.list({ limit: 1 }),
+      raised: await budgets.set({ ...usd, limit: 50 }),
+      removed: await budgets.remove('usd:total:crm: äcme/7?'),
+      unknown: await refusal(budgets.get('usd:day')),
+      again: await refusal(budgets.remove('usd:total:crm: äcme/7?')),
+      bad: await codeOf(() => jobs.spend({ ...call, amounts: {} })),
+      worse: await codeOf(() => jobs.spend({ ...call, amounts: { usd: -1 } })),
+      forged: await codeOf(() => jobs.spend({ id, workerId: 'nobody', amounts: { usd: 1 } })),
+      nobody: await codeOf(() => jobs.spend({ id: job(99).id!, amounts: { usd: 1 } })),
+    };
+  },
+
+  'a run is listened to': async ({ jobs }, pass) => {
+    const { id } = (await jobs.enqueue(job(91))).job;
+    const silent = await jobs.journal(id);
+    const [lease] = await jobs.claim({ queues: ['default'], workerId: 'w1', claimId: 'claim-journal' });
+    const call = { id, leaseToken: lease!.token };
+    const signal = new AbortController().signal;
+    const bytes: NewEntry = { sequence: 4, type: 'output', stream: 'stderr', output: Uint8Array.of(0, 255, 128) };
+    const started: NewEntry = { sequence: 0, type: 'process.started', at: TEST_EPOCH, data: { pid: 7 } };
+    const text: NewEntry = { sequence: 9, type: 'output', output: new TextEncoder().encode('\ufeffhä\n') };
+    const answers = {
+      silent,
+      appended: await jobs.append({ ...call, entries: [started, bytes] }),
+      repeated: await jobs.append({ ...call, entries: [started, bytes] }),
+      byWorker: await jobs.append({ id, workerId: 'w1', entries: [text] }),
+      read: await jobs.journal(id),
+      page: await jobs.journal(id, { limit: 1 }),
+      rest: await jobs.journal(id, { cursor: '1.0', types: ['output'], run: 1, fromSequence: 5, fromTime: 1 }),
+      all: await jobs.journal(id, { types: [] }),
+      late: await refusal(jobs.append({ ...call, entries: [{ sequence: 5, type: 'note' }] })),
+      empty: await codeOf(() => jobs.append({ ...call, entries: [] })),
+      noBytes: await codeOf(() => jobs.append({ ...call, entries: [{ ...bytes, output: 'text' as never }] })),
+      noTime: await codeOf(() => jobs.append({ ...call, entries: [{ ...bytes, at: Number.NaN }] })),
+      noName: await codeOf(() => jobs.append({ ...call, entries: [{ sequence: 10, type: 'a b' }] })),
+      noCursor: await codeOf(() => jobs.journal(id, { cursor: 'nonsense' })),
+      noFollow: await codeOf(() => take(jobs.follow(id, { signal, cursor: 'nonsense' }), 1)),
+      unknown: await refusal(jobs.journal(job(99).id!)),
+      nobody: await codeOf(() => take(jobs.follow(job(99).id!, { signal }), 1)),
+      begun: await take(jobs.follow(id, { signal, lifecycle: true }), 4),
+    };
+    await pass(1);
+    await jobs.settle({ ...call, outcome: { kind: 'completed', result: null } });
+    return {
+      ...answers,
+      ended: await refusal(jobs.append({ ...call, entries: [{ sequence: 10, type: 'note' }] })),
+      followed: await take(jobs.follow(id, { signal }), 99),
+      resumed: await take(jobs.follow(id, { signal, cursor: '1.4', types: ['output'] }), 99),
+      whole: await take(jobs.follow(id, { signal, lifecycle: true }), 99),
     };
   },
 
@@ -236,71 +335,7 @@ const SCENARIOS: Record<string, Scenario> = {
     };
   },
 
-  'a call may be about another tenant': async (waybill) => {
-    const { jobs, deadLetters, queues, limits, crons, workflows, workers, events } = waybill;
-    const at = { tenant: 'other' };
-    const signal = new AbortController().signal;
-    const limited = { options: { rate_limit: { key: 'api', concurrency: 1 } } };
-    const enqueued = await jobs.enqueue(job(1, limited), at);
-    const [lease] = (await jobs.claim({ ...claim, ...at })) as [Lease];
-    const held = { ...at, id: lease.job.id, leaseToken: lease.token };
-    const outcome = { kind: 'discarded', error: failure, deadLetter: true } as const;
-    const template = { type: 'report.make', args: [] };
-    const { id: flow } = await workflows.create({ type: 'chain', steps: [template] }, at);
-    return {
-      enqueued,
-      lease,
-      many: await jobs.enqueueMany([job(2), job(3, { options: { pending: true } })], at),
-      reported: await jobs.report({ ...held, number: 1, fraction: 0.5 }),
-      progress: await jobs.progress(held.id, at),
-      beat: await jobs.heartbeat({ ...at, workerId: 'w1', jobs: [held] }),
-      settled: await jobs.settle({ ...held, outcome }),
-      elsewhere: await refusal(jobs.get(held.id)),
-      got: await jobs.get(held.id, at),
-      listed: (await jobs.list({ filter: { ...at, types: ['test.job'] }, limit: 10 })).items,
-      none: await jobs.list({ limit: 10 }),
-      cancelled: await jobs.cancel(job(2).id!, at),
-      activated: await jobs.activate(job(3).id!, at),
-      retried: await jobs.retry(job(2).id!, at),
-      dead: await deadLetters.list({ filter: at, limit: 10 }),
-      one: await deadLetters.get(held.id, at),
-      counted: [
-        await deadLetters.stats(at),
-        await deadLetters.stats(),
-        await deadLetters.stats({ queues: ['no'], ...at }),
-      ],
-      replayed: await deadLetters.replay(held.id, at),
-      many2: [await deadLetters.replayMany(at), await deadLetters.discardMany(at)],
-      queues: [await queues.list(at), await queues.list(), await queues.stats('default', at)],
-      paused: [await queues.pause('default', at), await queues.resume('default', at)],
-      changed: [await queues.setKeep('default', 'none', at), await queues.setLimit('default', null, at)],
-      limits: [await limits.get('api', at), await limits.set('api', { concurrency: 2, rate: null }, at)],
-      cron: await crons.put({ name: 'daily', expression: '@daily', job_template: template }, at),
-      crons: [await crons.list(at), await crons.list(), await crons.get('daily', at)],
-      uncron: [await crons.setEnabled('daily', false, at), await crons.remove('daily', at)],
-      flows: (await workflows.list({ ...at, limit: 10 })).items.map(({ tenant, state }) => [tenant, state]),
-      nodes: (await workflows.nodes(flow, { ...at, limit: 10 })).items.map(({ tenant, type }) => [tenant, type]),
-      flow: [(await workflows.get(flow, at)).tenant, (await workflows.cancel(flow, at)).tenant],
-      workers: [await workers.list(at), await workers.list(), await workers.direct('w1', 'quiet', at)],
-      events: (await events.read({ filter: { ...at, jobIds: [held.id] }, limit: 100 })).events,
-      silence: (await events.read({ limit: 100 })).events,
-      followed: await take(events.follow({ filter: { ...at, jobIds: [held.id] }, signal }), 3),
-    };
-  },
-
   'health is told': async (waybill) => ({ health: await waybill.health() }),
 };
 
-describe.each(['', 'acme'])(
-  'the remote client answers what the embedded engine answers, for the tenant "%s"',
-  (tenant) => {
-    test.each(Object.entries(SCENARIOS))('%s', async (_what, scenario) => {
-      const [here, there] = [remoteHarness(), remoteHarness({}, { tenant })];
-      const embedded = await scenario(inTenant(here.waybill, tenant), (ms) => here.clock.advance(ms));
-      const answered = await scenario(there.client, (ms) => there.clock.advance(ms));
-      expect(Object.keys(answered)).toEqual(Object.keys(embedded));
-      for (const name of Object.keys(embedded))
-        expect({ [name]: carried(answered[name]) }).toEqual({ [name]: carried(embedded[name]) });
-    });
-  },
-);
+expectSameAnswers(SCENARIOS);

@@ -88,10 +88,10 @@ test('filters apply to history and live events alike', async () => {
 });
 
 test('an idle stream shows signs of life', async () => {
-  const { app, enqueued } = harness({ streamHeartbeatMs: 5 });
+  const { app, clock, enqueued } = harness({ streamHeartbeatMs: 5_000 });
   const { next, seen } = await open(app, '/ojs/v1/events');
   const waiting = next();
-  await expect.poll(() => seen.comments).toBeGreaterThan(3);
+  await expect.poll(() => clock.advance(5_000).then(() => seen.comments)).toBeGreaterThan(3);
   const { id } = await enqueued();
   expect((await waiting)?.data?.subject).toBe(id);
 });

@@ -1,3 +1,5 @@
+import { BAD_RULES } from './bad-rules.ts';
+
 const ID = '019539a4-0000-7000-8000-000000000000';
 const UUID_V4 = '550e8400-e29b-41d4-a716-446655440000';
 const JOB = { type: 'a.b', args: [] };
@@ -189,6 +191,33 @@ export const BAD_FIELDS: BadFields[] = [
     bad: { directive: [undefined, null, '', 'stop', 1] },
   },
   {
+    path: `/ojs/v1/jobs/${ID}/journal`,
+    good: { entries: [{ sequence: 1, type: 'output', output: 'x' }] },
+    bad: {
+      worker_id: WORKER_ID,
+      lease_token: LEASE_TOKEN,
+      entry: [1],
+      entries: [
+        ...[undefined, null, 1, 'x', {}, [], [1], [null], [{}], ['x']],
+        [{ type: 'output', output: 'x' }],
+        [{ sequence: -1, type: 'note' }],
+        [{ sequence: 1.5, type: 'note' }],
+        [{ sequence: '1', type: 'note' }],
+        [{ sequence: 2 ** 53, type: 'note' }],
+        [{ sequence: 1 }],
+        [{ sequence: 1, type: '' }],
+        [{ sequence: 1, type: 'a b' }],
+        [{ sequence: 1, type: 'x'.repeat(129) }],
+        [{ sequence: 1, type: 'note', time: 1 }],
+        [{ sequence: 1, type: 'note', time: 'yesterday' }],
+        [{ sequence: 1, type: 'output', output: 1 }],
+        [{ sequence: 1, type: 'output', output_base64: '*' }],
+        [{ sequence: 1, type: 'output', output: 'x', stream: 'stdin' }],
+        [{ sequence: 1, type: 'note', run: 1 }],
+      ],
+    },
+  },
+  {
     path: '/ojs/v1/workers/heartbeat',
     good: { worker_id: 'w' },
     bad: {
@@ -261,6 +290,7 @@ export const BAD_FIELDS: BadFields[] = [
       ],
       name: [1, {}, long(256)],
       failure_policy: ['', 'panic', 1],
+      timeout_ms: [0, -1, 1.5, '1', 366 * 86_400_000 + 1],
       callbacks: [undefined, [], {}, { on_tuesday: JOB }, { on_success: 1 }, { on_success: { type: 'a.b' } }],
     },
   },
@@ -279,7 +309,23 @@ export const BAD_FIELDS: BadFields[] = [
         ],
         ...[[node('a'), node('a')], [{ ...node('a'), depends_on: 'b' }], [{ ...node('a'), depends_on: [1] }]],
         [node('a', 'c'), node('b', 'a'), node('c', 'b'), node('d')],
+        ...BAD_RULES.map((rules) => [node('a'), { ...node('b', 'a'), ...rules }]),
       ],
+    },
+  },
+  {
+    path: '/waybill/v1/keys',
+    good: { name: 'ci', scopes: ['enqueue'] },
+    bad: {
+      name: [undefined, null, '', 1, [], 'two\nlines', long(1_025)],
+      scopes: [undefined, null, [], 'enqueue', ['root'], [1], [''], many(21, 'read')],
+      queues: ['mail', [], [1], ['Not Valid'], [''], many(101, 'a')],
+      types: ['a.b', [], [1], ['Not Valid'], [''], many(101, 'a.b')],
+      tenant: [1, [], 'a b', '~system', long(129)],
+      requests_per_minute: [0, -1, 1.5, '5', 1_000_001],
+      expires_at: [5, 'soon', '', 'P90D', '2030-13-01T00:00:00Z'],
+      scope: ['read'],
+      secret: ['my own'],
     },
   },
   {
@@ -298,6 +344,19 @@ export const BAD_FIELDS: BadFields[] = [
         ],
       ],
       throttle: ['x', [], { limit: 1 }],
+    },
+  },
+  {
+    path: '/waybill/v1/webhooks',
+    good: { url: 'https://example.com/hooks' },
+    bad: {
+      url: [undefined, null, 1, '', [], `https://example.com/${long(2_048)}`],
+      events: ['job.*', [], [1], ['job'], ['*.job'], ['job.exploded'], many(101, 'job.*')],
+      queues: ['mail', [], [1], ['A b'], many(101, 'mail')],
+      job_types: ['a.b', [], [1], ['A b'], ['a..b'], [long(256)], many(101, 'a.b')],
+      description: [1, [], long(1_025)],
+      secret: [1, '', 'hunter2', 'whsec_', 'whsec_c2hvcnQ=', `whsec_${long(200)}`],
+      paused: ['yes', 1, {}],
     },
   },
 ];

@@ -3,6 +3,7 @@ import { memoryStore, TestClock } from '@waybill/core/testing';
 import { expect, onTestFinished } from 'vitest';
 import { type AppOptions, createApp } from '../app.ts';
 import type { App } from '../http/env.ts';
+import type { Identify } from '../http/port.ts';
 import { operationFor, problemsOf } from './openapi.ts';
 
 export const MEDIA_TYPE = 'application/openjobspec+json';
@@ -44,12 +45,14 @@ export interface Harness {
 /** The app on a real engine, the model store and a clock that the test owns. Every answer is held to the OpenAPI file. */
 export function harness({
   maintenance = true,
+  principal,
   ...options
-}: Partial<AppOptions> & { maintenance?: boolean } = {}): Harness {
+}: Partial<AppOptions> & { maintenance?: boolean; principal?: Identify } = {}): Harness {
   const clock = new TestClock();
   const waybill = options.waybill ?? engine({ store: memoryStore({ clock }), maintenance, logger: silentLogger });
   const log: LoggedLine[] = [];
-  const app = createApp({ waybill, clock, version: '0.0.0-test', logger: recorder(log), ...options });
+  const auth = principal && { auth: principal };
+  const app = createApp({ waybill, clock, version: '0.0.0-test', logger: recorder(log), ...auth, ...options });
   onTestFinished(() => waybill.close());
 
   const raw: Harness['raw'] = async (method, path, init = {}) => {

@@ -1,7 +1,6 @@
 import { type RemoteOptions, remote } from '@waybill/client/http';
 import type { Waybill } from '@waybill/core';
 import { onTestFinished } from 'vitest';
-import type { AppOptions } from '../app.ts';
 import { type Harness, harness } from './harness.ts';
 
 /** `before`: the call never arrives. `after`: it does, and its answer is lost. `cut`: half of the answer comes. */
@@ -16,10 +15,7 @@ export interface RemoteHarness extends Harness {
 }
 
 /** The remote client on the real app, without sockets. It does not wait before a repetition. */
-export function remoteHarness(
-  options: Partial<AppOptions> & { maintenance?: boolean } = {},
-  client: RemoteOptions = {},
-): RemoteHarness {
+export function remoteHarness(options: Parameters<typeof harness>[0] = {}, client: RemoteOptions = {}): RemoteHarness {
   const server = harness(options);
   const sent: string[] = [];
   const drops: { text: string; drop: Drop }[] = [];

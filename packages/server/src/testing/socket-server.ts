@@ -14,9 +14,10 @@ export interface SocketServer extends Listening {
 /** The real server on a port of its own, over a real engine. */
 export async function socketServer(
   limits: Omit<ListenOptions, 'port'> = {},
-  options: Partial<AppOptions> = {},
+  given: Partial<AppOptions> | ((waybill: Waybill) => Partial<AppOptions>) = {},
 ): Promise<SocketServer> {
   const waybill = engine({ store: memoryStore(), logger: silentLogger });
+  const options = typeof given === 'function' ? given(waybill) : given;
   const app = createApp({ waybill, version: 'test', logger: silentLogger, ...options });
   const waiting: { path: string; tell: () => void }[] = [];
   const fetch: App['fetch'] = (request, env, context) => {

@@ -1,0 +1,23 @@
+/** What a node `b` behind a node `a` cannot say beside its job. */
+export const BAD_RULES: object[] = [
+  { when: 'a.ok' },
+  { when: { parent: 'a' } },
+  { when: { parent: '', equals: 1 } },
+  { when: { parent: 'a', equals: 1, code: 'x' } },
+  { when: { parent: 'a', gt: true } },
+  { when: { parent: 'a', in: 1 } },
+  { when: { parent: 'a', exists: 'yes' } },
+  { when: { parent: 'a', path: 'a..b', equals: 1 } },
+  { when: { any: [] } },
+  { when: { not: {} } },
+  { when: { all: [{ parent: 'a', equals: 1 }], any: [] } },
+  { delay_ms: -1 },
+  { delay_ms: 1.5 },
+  { if_skipped: 'never' },
+  { map: {} },
+  { map: { over: 'a' } },
+  { map: { over: { parent: 'a', index: 1 } } },
+  { map: { over: { parent: 'a' }, limit: 10_001 } },
+  { map: { over: { parent: 'a' }, concurrency: 0 } },
+  { map: { over: { parent: 'a' }, limits: 1 } },
+];
