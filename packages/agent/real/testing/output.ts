@@ -1,0 +1,6 @@
+export const OUTPUT = {
+  type: 'object',
+  properties: { files: { type: 'integer' } },
+  required: ['files'],
+  additionalProperties: false,
+};
