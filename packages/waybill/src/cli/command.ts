@@ -1,8 +1,12 @@
 import { parseArgs } from 'node:util';
-import { closest, WaybillError } from '@waybill/core';
+import { ERROR_TABLE } from '@waybill/client';
+import { closest, type ErrorCode, WaybillError } from '@waybill/core';
+import { CONFIG_OPTION } from '../config/find-config.ts';
 import { isRemote } from '../connect/parse-address.ts';
 import { shownAddress, shownWord } from '../connect/shown-address.ts';
-import { Context } from './context.ts';
+import { withConfigFile } from './config-file.ts';
+import { Context, type ContextValues } from './context.ts';
+import { ENV_FILE_OPTION } from './env-file.ts';
 import type { Io } from './io.ts';
 import { refusalOf } from './report.ts';
 
@@ -32,7 +36,10 @@ interface Spec<O extends Options> {
   /** Under which heading of the help it stands. */
   section: 'Servers and workers' | 'Jobs' | 'Schedules and workflows' | 'Care';
   summary: string;
-  /** Positionals as the help shows them: `ID…`, `TYPE [ARGS-JSON…]`. Brackets: optional. A dot triple: several. */
+  /**
+   * Positionals as the help shows them: `ID…`, `TYPE [ARGS-JSON…]`. Brackets: optional. A dot triple: several. Where it begins with
+   * `--`, they stand behind that word and are taken as they are, and nothing stands before it.
+   */
   args?: string;
   options?: O;
   /** More for the help. */
@@ -43,6 +50,10 @@ interface Spec<O extends Options> {
   usesStore?: boolean;
   /** Whether its calls are about one tenant. @defaultValue where it uses a store and is no server */
   takesTenant?: boolean;
+  /** Whether it may speak to a server that asks for a key. @defaultValue where it uses a store and is no server */
+  takesKey?: boolean;
+  /** Whether the configuration file stands behind its flags and variables. @defaultValue false */
+  readsConfig?: boolean;
   /** Answers the exit code where it is another than 0. */
   run(call: { args: string[]; values: Values<O> }, context: Context): Promise<number | undefined>;
 }
@@ -63,6 +74,14 @@ const TENANT = {
   tenant: { value: 'NAME', about: 'whose jobs and queues', default: 'WAYBILL_TENANT, the one without a name' },
 } as const satisfies Options;
 
+const KEY = {
+  key: {
+    value: 'SECRET',
+    about: 'API key for a server; prefer the variable, since other users see arguments',
+    default: 'WAYBILL_KEY, none',
+  },
+} as const satisfies Options;
+
 const JSON_OUTPUT = {
   json: { about: 'print JSON in the words of the HTTP interface' },
 } as const satisfies Options;
@@ -70,14 +89,25 @@ const JSON_OUTPUT = {
 /** Describes a command once: parsing, checks and help all come from this. */
 export function command<const O extends Options>(spec: Spec<O>): Command {
   const { args = '', notes = '', isServer = false, usesStore = true, takesTenant = usesStore && !isServer } = spec;
+  const { takesKey = usesStore && !isServer, readsConfig = false } = spec;
   const own: Options = spec.options ?? {};
-  const common = { ...(usesStore && STORE), ...(takesTenant && TENANT) };
-  const options: Options = { ...own, ...common, ...own, ...(!isServer && JSON_OUTPUT) };
-  const described = { ...spec, args, notes, isServer, usesStore, takesTenant, options };
-  const run = async (line: readonly string[], io: Io): Promise<number> => {
-    const { values, positionals } = parse(described, line);
+  const common = { ...(usesStore && STORE), ...(takesTenant && TENANT), ...(takesKey && KEY) };
+  const options: Options = {
+    ...{ ...own, ...common, ...own },
+    ...(readsConfig && CONFIG_OPTION),
+    ...(readsConfig && isServer && ENV_FILE_OPTION),
+    ...(!isServer && JSON_OUTPUT),
+  };
+  const described = { ...spec, args, notes, isServer, usesStore, takesTenant, takesKey, readsConfig, options };
+  const run = async (line: readonly string[], processIo: Io): Promise<number> => {
+    const { values: given, positionals } = args.startsWith(VERBATIM)
+      ? parseVerbatim(described, line)
+      : parse(described, line);
     checkCount(described, positionals);
-    const context = new Context(io, values as { store?: string; tenant?: string; json?: boolean });
+    const { io, values, config, preset } = readsConfig
+      ? await withConfigFile(given, options, processIo)
+      : { io: processIo, values: given, config: undefined, preset: undefined };
+    const context = new Context(io, values as ContextValues, { config, preset });
     try {
       return (await spec.run({ args: positionals, values: values as Values<O> }, context)) ?? 0;
     } catch (error) {
@@ -89,14 +119,35 @@ export function command<const O extends Options>(spec: Spec<O>): Command {
   return { ...described, run };
 }
 
-export const usageOf = ({ name, args }: Pick<Command, 'name' | 'args'>): string =>
-  ['waybill', name, args, '[options]'].filter((part) => part !== '').join(' ');
+export function usageOf({ name, args }: Pick<Command, 'name' | 'args'>): string {
+  const parts = args.startsWith(VERBATIM) ? [name, '[options]', args] : [name, args, '[options]'];
+  return ['waybill', ...parts].filter((part) => part !== '').join(' ');
+}
 
-/** A server that cannot be reached is most often one that was named wrongly. */
-function nearer(error: unknown, { store }: Context): unknown {
+/** What a server refuses for reasons that lie in how the command was called, with what to do there. */
+function nearer(error: unknown, context: Context): unknown {
   const { code, message, hint } = refusalOf(error);
-  if (code !== 'unavailable' || hint !== undefined || !isRemote(store)) return error;
-  return new WaybillError(code, message, { hint: `Is a server running at ${shownAddress(store)}?`, cause: error });
+  if (!isRemote(context.store)) return error;
+  const advice = adviceFor(code, hint, context);
+  return advice === undefined ? error : new WaybillError(code, message, { hint: advice, cause: error });
+}
+
+function adviceFor(code: ErrorCode, hint: string | undefined, { store, key }: Context): string | undefined {
+  switch (code) {
+    case 'unavailable':
+      // A server that cannot be reached is most often one that was named wrongly.
+      return hint === undefined ? `Is a server running at ${shownAddress(store)}?` : undefined;
+    case 'unauthenticated':
+      return key === undefined
+        ? 'Name a key that this server knows: by WAYBILL_KEY, or by --key.'
+        : 'Check WAYBILL_KEY or --key: the key may be revoked, expired, or one of another server.';
+    case 'forbidden': {
+      const own = hint === undefined || hint === ERROR_TABLE.forbidden.hint ? '' : `${hint} `;
+      return `${own}Name a key whose scopes, tenant and queues allow this: by WAYBILL_KEY, or by --key.`;
+    }
+    default:
+      return undefined;
+  }
 }
 
 type Described = Pick<Command, 'name' | 'args' | 'options'>;
@@ -122,6 +173,18 @@ function parse(described: Described, line: readonly string[]) {
   }
 }
 
+/** How the positionals of a command begin that are a command line of their own. */
+const VERBATIM = '-- ';
+
+function parseVerbatim(described: Described, line: readonly string[]) {
+  const end = line.includes('--') ? line.indexOf('--') : line.length;
+  const { values, positionals } = parse(described, line.slice(0, end));
+  const [early] = positionals;
+  if (early === undefined) return { values, positionals: line.slice(end + 1) };
+  const shown = shownWord(early);
+  throw misuse(`Put -- before '${shown}', as in: waybill ${described.name} -- ${shown}`);
+}
+
 /** A proposal for a long option that was misspelt or cut short; empty where none is near. */
 function optionMeant(message: string, known: readonly string[]): string {
   const typed = /'--([^'=]+)/.exec(message)?.[1];
@@ -144,7 +207,7 @@ function withNegatives(options: Options, line: readonly string[]): string[] {
 }
 
 function checkCount(described: Described, positionals: readonly string[]): void {
-  const wanted = described.args === '' ? [] : described.args.split(' ');
+  const wanted = described.args === '' ? [] : described.args.replace(VERBATIM, '').split(' ');
   const missing = wanted.find((arg, index) => !arg.startsWith('[') && positionals[index] === undefined);
   if (missing !== undefined) throw misuse(`'waybill ${described.name}' needs ${missing.replace('…', '')}.`);
   const takesMany = wanted.some((arg) => /…\]?$/.test(arg));

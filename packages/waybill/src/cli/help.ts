@@ -14,6 +14,8 @@ export function overview(commands: readonly Command[], width: number): string {
   const environment: Row[] = [
     ['WAYBILL_STORE', 'where jobs are kept, when no --store says so'],
     ['WAYBILL_TENANT', 'whose jobs and queues, when no --tenant says so'],
+    ['WAYBILL_KEY', 'API key for a server that asks for one'],
+    ['WAYBILL_CONFIG', 'the configuration file of serve, dev and work'],
     ['NO_COLOR', 'no colours, also at a terminal'],
   ];
   return [

@@ -73,7 +73,10 @@ test('D11: one that is too short is refused, and one that no job has is not foun
   const short = await terminal.run('jobs', 'show', ids[0]!.slice(0, 3));
   expect([short.code, short.err]).toEqual([2, expect.stringContaining('give at least 4 characters')]);
   const unknown = await terminal.run('jobs', 'show', 'ffffffff-f');
-  expect([unknown.code, unknown.err]).toEqual([7, expect.stringContaining('There is no job ffffffff-f.')]);
+  expect([unknown.code, unknown.err]).toEqual([
+    7,
+    expect.stringContaining("No jobs have an id that begins with 'ffffffff-f'."),
+  ]);
 });
 
 test('D11: a server takes them too', async () => {

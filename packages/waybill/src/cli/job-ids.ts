@@ -15,14 +15,26 @@ export const wholeId = ({ jobs }: Waybill, text: string): Promise<string> =>
 export const wholeWorkflowId = ({ workflows }: Waybill, text: string): Promise<string> =>
   whole('workflows', text, (query) => workflows.list(query));
 
+const QUESTION_ID = /^[0-9a-f-]{36}\.[0-9a-f]{12}$/;
+const QUESTION_PREFIX = /^[0-9a-f-]{1,36}(\.[0-9a-f]{0,12})?$/;
+
+export const wholeQuestionId = ({ questions }: Waybill, text: string): Promise<string> =>
+  whole('questions', text, (query) => questions.list(query), {
+    isWhole: (id) => QUESTION_ID.test(id),
+    isBegin: (id) => QUESTION_PREFIX.test(id),
+  });
+
+const JOB_IDS = { isWhole: isJobId, isBegin: isIdPrefix };
+
 /** A whole id, or the one id that begins so. What is no part of an id stays as it is, and is not found. */
-async function whole(what: string, text: string, list: ListIds): Promise<string> {
+async function whole(what: string, text: string, list: ListIds, form = JOB_IDS): Promise<string> {
   const prefix = text.toLowerCase();
-  if (isJobId(prefix) || !isIdPrefix(prefix)) return text;
+  if (form.isWhole(prefix) || !form.isBegin(prefix)) return text;
   if (prefix.length < SHORTEST) throw misuse(`'${text}' is too short for an id: give at least ${SHORTEST} characters.`);
   const found = await idsWith(list, prefix);
   if (found.length > 1) throw ambiguous(what, text, found);
-  return found[0] ?? text;
+  if (found[0] === undefined) throw new WaybillError('not_found', `No ${what} have an id that begins with '${text}'.`);
+  return found[0];
 }
 
 export const wholeIds = (waybill: Waybill, texts: readonly string[]): Promise<string[]> =>

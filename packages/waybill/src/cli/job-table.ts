@@ -16,13 +16,30 @@ export const pagination = (limit: number, cursor: string | undefined) => ({
 export const moreLine = (cursor: string | undefined, { style }: Context): string =>
   cursor === undefined ? '' : `${style.dim(`more with --cursor ${cursor}`)}\n`;
 
+interface Shown {
+  withErrors?: boolean;
+  messages?: readonly DeadMessage[];
+}
+
 /** A page of jobs: of all, of the dead ones, of a workflow. */
-export function showJobs(
+export function showJobs(page: JobPage, limit: number, context: Context, more: Shown = {}): void {
+  const { items, cursor, unreadable = [] } = page;
+  const { messages } = more;
+  const document = {
+    jobs: items.map((job) => jobToWire(job)),
+    pagination: pagination(limit, cursor),
+    ...(unreadable.length > 0 && { unreadable }),
+    ...(messages && { messages: messages.map(messageToWire) }),
+  };
+  context.show(document, () => jobsText(page, context, more));
+}
+
+/** The same for people. */
+export function jobsText(
   { items, cursor, unreadable = [] }: JobPage,
-  limit: number,
   context: Context,
-  { withErrors = false, messages }: { withErrors?: boolean; messages?: readonly DeadMessage[] } = {},
-): void {
+  { withErrors = false, messages }: Shown = {},
+): string {
   const { style, io } = context;
   const shown = shortIds(
     items.map(({ id }) => id),
@@ -44,18 +61,10 @@ export function showJobs(
       : { title: 'CREATED', of: ({ createdAt }) => away(createdAt, io.now()) },
     ...(withErrors ? [{ title: 'ERROR', of: errorOf, least: 12 }] : []),
   ];
-  const document = {
-    jobs: items.map((job) => jobToWire(job)),
-    pagination: pagination(limit, cursor),
-    ...(unreadable.length > 0 && { unreadable }),
-    ...(messages && { messages: messages.map(messageToWire) }),
-  };
   const none = withErrors ? 'No dead letters.\n' : 'No jobs.\n';
-  context.show(document, () => {
-    const jobs = items.length === 0 ? none : table(items, columns, context);
-    const rows = jobs + unreadableLines(unreadable, context) + moreLine(cursor, context);
-    return messages === undefined || messages.length === 0 ? rows : `${rows}\n${messageTable(messages, context)}`;
-  });
+  const jobs = items.length === 0 ? none : table(items, columns, context);
+  const rows = jobs + unreadableLines(unreadable, context) + moreLine(cursor, context);
+  return messages === undefined || messages.length === 0 ? rows : `${rows}\n${messageTable(messages, context)}`;
 }
 
 /** Rows that were damaged by hand, or that a newer version wrote. */

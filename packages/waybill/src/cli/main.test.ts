@@ -21,18 +21,28 @@ test('--help lists every command', async () => {
       waybill serve                  run the server
       waybill dev [MODULE]           run the server with a worker beside it, and
                                      show what happens
-      waybill work MODULE            run a worker on the tasks that an ES module
-                                     exports
+      waybill work [MODULE]          run a worker on the tasks of an ES module, or
+                                     on programs
       waybill cloud                  run SQS, S3, DynamoDB and EventBridge locally
+      waybill config check [FILE]    check the configuration file
+      waybill config show            show which settings count, and where each comes
+                                     from
 
     Jobs
       waybill enqueue TYPE [ARGS-JSON…]
                                      enqueue a job; each argument is one JSON value
+      waybill exec -- PROGRAM [ARG…]
+                                     run a program as a job, by a worker with --exec
       waybill jobs list              list jobs, newest first
       waybill jobs show ID           show a job with its errors and everything that
                                      happened to it
+      waybill logs JOB               show what the runs of a job have said
       waybill jobs cancel ID…        cancel jobs that have not finished
       waybill jobs retry ID…         run finished jobs again with all their attempts
+      waybill questions list         list what jobs ask
+      waybill questions show ID      show a question with its facts and its answer
+      waybill questions answer ID ANSWER
+                                     answer a question, so that its job goes on
       waybill queues list            list the queues with what is in them
       waybill queues show NAME       show how many jobs a queue has, by state
       waybill queues pause NAME      let a queue take jobs and give none
@@ -61,6 +71,38 @@ test('--help lists every command', async () => {
       waybill workflows resume ID    run the failed nodes of a workflow again
 
     Care
+      waybill keys list              list the API keys, those that ended in the last
+                                     30 days included
+      waybill keys create NAME       make an API key; its secret is the last line,
+                                     and is shown once
+      waybill keys show ID           show what an API key allows, and when it was
+                                     last used
+      waybill keys rotate ID         give an API key a new secret, which is the last
+                                     line, and is shown once
+      waybill keys revoke ID         end an API key; no server takes it any more
+                                     within 5 seconds
+      waybill keys rotate-tokens     sign lease tokens with a new key; those of the
+                                     key before stay valid
+      waybill tenants list           list the tenants with their limits
+      waybill tenants show NAME      show what a tenant has and what it may have
+      waybill tenants limit NAME     set what a tenant may have; for operators
+      waybill budgets list           list the budgets with what is spent and left
+      waybill budgets set [KEY]      limit what the jobs of a tenant or of a key may
+                                     use together
+      waybill budgets show ID        show a budget with what is spent and left
+      waybill budgets remove ID      remove a budget, and forget what was spent
+      waybill webhooks list          list the webhooks and how their delivery stands
+      waybill webhooks create URL    send events to an address; prints its secret
+                                     once
+      waybill webhooks show ID       show what a webhook gets, and how that goes
+      waybill webhooks test ID       send a test event now; exit 1 when it fails
+      waybill webhooks redeliver ID  send events again, under the same ids
+      waybill webhooks pause ID      send nothing until it is resumed
+      waybill webhooks resume ID     go on where a webhook stopped
+      waybill webhooks rotate-secret ID
+                                     make a new secret, and print it once
+      waybill webhooks remove ID     remove a webhook
+      waybill audit                  show which key did what, and when
       waybill doctor                 look for what could go wrong; exit 1 when
                                      something has
       waybill migrate                bring the schema of a store up to date, or make
@@ -69,6 +111,8 @@ test('--help lists every command', async () => {
     Environment
       WAYBILL_STORE                  where jobs are kept, when no --store says so
       WAYBILL_TENANT                 whose jobs and queues, when no --tenant says so
+      WAYBILL_KEY                    API key for a server that asks for one
+      WAYBILL_CONFIG                 the configuration file of serve, dev and work
       NO_COLOR                       no colours, also at a terminal
 
     Exit codes
@@ -112,9 +156,13 @@ test('a group has help, and each command its own', async () => {
       --type TYPES    only of these types
       --limit N       how many, 1 to 1000 [50]
       --cursor TEXT   go on where the page before ended
+      --watch         draw it again when something changes, until Ctrl-C; at a
+                      terminal
       --store URL     sqlite:FILE, postgres://.., dynamodb://.. or http(s)://HOST
                       [WAYBILL_STORE, sqlite:./waybill.db]
       --tenant NAME   whose jobs and queues [WAYBILL_TENANT, the one without a name]
+      --key SECRET    API key for a server; prefer the variable, since other users
+                      see arguments [WAYBILL_KEY, none]
       --json          print JSON in the words of the HTTP interface
       --help          show this
 
@@ -139,26 +187,64 @@ test('a group has help, and each command its own', async () => {
     before a power cut for speed.
 
     Options
-      --host ADDRESS       address to listen on [WAYBILL_HOST, 127.0.0.1]
-      --port N             port to listen on; 0 takes any free one [WAYBILL_PORT,
-                           8080]
-      --no-auth            listen beyond loopback although nobody has to log in
-      --allow-host NAME    accept this Host besides localhost; may be repeated
-                           [WAYBILL_ALLOWED_HOSTS, none]
-      --max-connections N  connections at the same time; beyond them idle ones go
-                           [WAYBILL_MAX_CONNECTIONS, 10000]
-      --transport URL      what carries hints: poll or sqs://REGION/PREFIX
-                           [WAYBILL_TRANSPORT, poll]
-      --blobs URL          where large payloads go: file:FOLDER or
-                           s3://BUCKET/PREFIX [WAYBILL_BLOBS, nowhere]
-      --require-lease      refuse to settle a job without its lease token
-      --test-directives    let jobs steer their workers, for conformance suites; on
-                           loopback only
-      --store URL          sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE
-                           [WAYBILL_STORE, sqlite:./waybill.db]
-      --log FORM           text for people, json for machines [text at a terminal,
-                           else json]
-      --help               show this
+      --host ADDRESS            address to listen on [WAYBILL_HOST, 127.0.0.1]
+      --port N                  port to listen on; 0 takes any free one
+                                [WAYBILL_PORT, 8080]
+      --grpc-port N             port for gRPC; 0 takes any free one
+                                [WAYBILL_GRPC_PORT, none]
+      --auth                    ask for keys on loopback too [WAYBILL_AUTH, beyond
+                                loopback]
+      --no-auth                 take calls without a key, also beyond loopback
+      --keys FILE               take keys of this file too [WAYBILL_KEYS: the keys
+                                themselves]
+      --token-secret FILE       sign lease tokens with the secret in this file
+                                [WAYBILL_TOKEN_SECRET: itself; a key in the store]
+      --jwt-issuer ISS          take tokens of this issuer [WAYBILL_JWT_ISSUER,
+                                none]
+      --jwt-audience AUD        that are for this audience [WAYBILL_JWT_AUDIENCE]
+      --jwt-jwks URL            its public keys: https://.. or FILE
+                                [WAYBILL_JWT_JWKS]
+      --jwt-tenant NAME         of tokens that name none [WAYBILL_JWT_TENANT,
+                                refused]
+      --session-hours N         how long a session lasts [WAYBILL_SESSION_HOURS, 12]
+      --requests-per-minute N   of each key that has no limit of its own
+                                [WAYBILL_REQUESTS_PER_MINUTE, any]
+      --cors-origin URL         let pages of this origin call; may be repeated
+                                [WAYBILL_CORS_ORIGINS, none]
+      --tls-cert FILE           speak HTTPS with this certificate [WAYBILL_TLS_CERT,
+                                HTTP]
+      --tls-key FILE            and its key; changed files are read again
+                                [WAYBILL_TLS_KEY]
+      --trust-proxy             believe X-Forwarded-* of proxies
+                                [WAYBILL_TRUST_PROXY, no]
+      --proxy-address RANGE     who is a proxy; may be repeated
+                                [WAYBILL_PROXY_ADDRESSES, private addresses]
+      --allow-host NAME         accept this Host besides localhost; may be repeated
+                                [WAYBILL_ALLOWED_HOSTS, none]
+      --max-connections N       connections at the same time; beyond them idle ones
+                                go [WAYBILL_MAX_CONNECTIONS, 10000]
+      --transport URL           what carries hints: poll or sqs://REGION/PREFIX
+                                [WAYBILL_TRANSPORT, poll]
+      --blobs URL               where large payloads go: file:FOLDER or
+                                s3://BUCKET/PREFIX [WAYBILL_BLOBS, nowhere]
+      --metrics                 show metrics at /metrics, for Prometheus
+                                [WAYBILL_METRICS]
+      --require-lease           refuse to settle or speak for a run without its
+                                lease token
+      --test-directives         let jobs steer their workers, for conformance
+                                suites; on loopback only
+      --allow-private-webhooks  let webhooks go to private ranges and over plain
+                                http
+      --store URL               sqlite:FILE, postgres://.. or
+                                dynamodb://REGION/TABLE [WAYBILL_STORE,
+                                sqlite:./waybill.db]
+      --log-format FORM         pretty for people, json for machines [pretty at a
+                                terminal, else json]
+      --config FILE             the configuration file [WAYBILL_CONFIG,
+                                waybill.config.* here]
+      --env-file FILE           variables in lines of NAME=value; the environment
+                                beats them [none]
+      --help                    show this
 
     Exit codes
       0 stopped as asked  1 failed            2 wrong usage       130 second Ctrl-C
@@ -217,7 +303,7 @@ test('wrong usage exits with 2, prints nothing to stdout and says what to do', a
       Did you mean 'waybill jobs'?
     $ waybill jobs frobnicate
     waybill: There is no command 'jobs frobnicate'.
-      waybill --help lists them.
+      waybill jobs --help lists them.
     $ waybill jobs show
     waybill: 'waybill jobs show' needs ID.
       waybill jobs show --help tells how to use it.
@@ -262,15 +348,15 @@ test('wrong usage exits with 2, prints nothing to stdout and says what to do', a
       waybill queues pause --help tells how to use it.
     $ waybill tail --event exploded
     waybill: --event does not know 'exploded'.
-      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, replayed, maintenance_failed, progress, heartbeat, queue.paused, queue.resumed, queue.limit_changed, queue.keep_changed, cron.registered, cron.enabled, cron.disabled, cron.removed, cron.triggered, cron.skipped, workflow.started, workflow.step_completed, workflow.completed, workflow.failed, workflow.cancelled, workflow.resumed, worker.started, worker.quiet, worker.terminating, worker.resumed, maintenance.failed, incident.opened, incident.changed, incident.closed; several with commas.
+      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, skipped, replayed, maintenance_failed, progress, heartbeat, queue.paused, queue.resumed, queue.limit_changed, queue.keep_changed, cron.registered, cron.enabled, cron.disabled, cron.removed, cron.triggered, cron.skipped, workflow.started, workflow.step_completed, workflow.completed, workflow.failed, workflow.cancelled, workflow.resumed, worker.started, worker.quiet, worker.terminating, worker.resumed, question.asked, question.answered, question.expired, maintenance.failed, budget.warned, budget.exceeded, audit.recorded, incident.opened, incident.changed, incident.closed, webhook.created, webhook.changed, webhook.rotated, webhook.removed, webhook.paused, webhook.resumed, webhook.missed; several with commas.
     $ waybill jobs list --store redis://localhost
-    waybill: The address 'redis://localhost' cannot be used: 'redis:' is none of sqlite, postgres, postgresql, dynamodb, http or https.
-      Use an address like sqlite:./waybill.db, postgres://user:password@host:5432/database, dynamodb://eu-west-1/jobs or http://localhost:8080.
+    waybill: The address 'redis://localhost' cannot be used: 'redis:' is none of sqlite, postgres, postgresql, dynamodb, http, https, grpc or grpcs.
+      Use an address like sqlite:./waybill.db, postgres://user:password@host:5432/database, dynamodb://eu-west-1/jobs, http://localhost:8080 or grpc://localhost:9090.
     $ waybill serve --port eighty
     waybill: The port must be a number from 0 to 65535, not 'eighty'.
       waybill serve --help tells how to use it.
     $ waybill work
-    waybill: 'waybill work' needs MODULE.
+    waybill: 'waybill work' needs MODULE, --command, --exec or --preset.
       waybill work --help tells how to use it.
     $ waybill work ./no-such-module.js
     waybill: There is no module ./no-such-module.js.

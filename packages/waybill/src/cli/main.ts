@@ -5,13 +5,16 @@ import { COMMANDS } from './commands/index.ts';
 import { commandHelp, groupHelp, overview } from './help.ts';
 import { type Io, processIo } from './io.ts';
 import { exitCodeOf, report } from './report.ts';
+import { keepJobsYoung } from './v8-heap.ts';
 import { version } from './version.ts';
 
 export async function main(args: readonly string[]): Promise<void> {
   const code = await run(args, processIo());
   process.exitCode = code;
-  // What the module of a worker holds open, such as a timer or a pool, would keep a command alive that has failed.
-  if (code === 0 || !MODULE_COMMANDS.includes(args[0] ?? '')) return;
+  // What the module of a worker holds open, such as a timer or a pool, would keep a command alive that has failed. The channel to
+  // a process manager like PM2 would keep any command alive.
+  const isHeld = process.channel !== undefined && process.channel !== null;
+  if (!isHeld && (code === 0 || !MODULE_COMMANDS.includes(args[0] ?? ''))) return;
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   process.exit(code);
 }
@@ -34,6 +37,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       return 0;
     }
     found = find(args);
+    if (found.command.isServer) keepJobsYoung();
     return await found.command.run(found.rest, io);
   } catch (error) {
     report(error, io, found?.command.name);
@@ -79,7 +83,8 @@ function find(args: readonly string[]): Found {
   const list = named(`${first} list`);
   if (list !== undefined && (second === undefined || second.startsWith('-')))
     return { command: list, rest: args.slice(1) };
-  throw unknown(list === undefined ? [first] : [first, second ?? '']);
+  const isGroup = COMMANDS.some(({ name }) => name.startsWith(`${first} `));
+  throw unknown(isGroup && second !== undefined ? [first, second] : [first]);
 }
 
 function unknown(words: readonly string[]): WaybillError {
@@ -87,7 +92,11 @@ function unknown(words: readonly string[]): WaybillError {
     ...COMMANDS.map(({ name }) => name),
     ...COMMANDS.map(({ name }) => name.split(' ')[0]!),
   ]);
+  const isGroup = COMMANDS.some(({ name }) => name.startsWith(`${words[0]} `));
+  const lists = `waybill ${isGroup ? `${shownWord(words[0]!)} ` : ''}--help lists them.`;
+  if (isGroup && words.length === 1)
+    return new WaybillError('invalid_request', `'waybill ${words[0]}' needs a second word.`, { hint: lists });
   return new WaybillError('invalid_request', `There is no command '${words.map(shownWord).join(' ')}'.`, {
-    hint: meant === undefined ? 'waybill --help lists them.' : `Did you mean 'waybill ${meant}'?`,
+    hint: meant === undefined || meant === words[0] ? lists : `Did you mean 'waybill ${meant}'?`,
   });
 }

@@ -1,4 +1,5 @@
 import type { AnyTask } from '@waybill/worker';
+import { EXEC_TYPE } from './exec-job.ts';
 import type { Style } from './style.ts';
 
 /** The command knows a task by its name only. */
@@ -7,22 +8,24 @@ const PLAIN_JOB =
 
 /** What to try beside a server that has just started, for a person at a terminal. */
 export function nextSteps(url: string, tasks: readonly AnyTask[], style: Style): string {
-  const [first] = tasks;
+  const own = tasks.filter(({ name }) => name !== EXEC_TYPE);
+  const [first] = own;
   const queue = first?.policy.queue;
   const options = queue === undefined ? '' : ` --queue ${queue}`;
   const enqueue =
     first === undefined
-      ? `waybill enqueue sample.hello '"ada"' --queue sample --wait`
-      : `waybill enqueue ${first.name} '{}'${options} --wait`;
+      ? `npx waybill enqueue sample.hello '"ada"' --queue sample --wait`
+      : `npx waybill enqueue ${first.name} '{}'${options} --wait`;
   const lines = [
     style.bold('Next, in another terminal'),
     `  export WAYBILL_STORE=${url}`,
     `  ${enqueue}`,
     ...(first === undefined ? [] : [style.dim(`  ${PLAIN_JOB}`)]),
-    '  waybill jobs list',
+    ...(own.length < tasks.length ? ['  npx waybill exec --follow -- echo hello'] : []),
+    '  npx waybill jobs list',
     '',
     ...(first === undefined
-      ? [style.bold('Run your own tasks'), '  waybill dev tasks.js', '']
+      ? [style.bold('Run your own tasks'), '  npx waybill dev tasks.js', '']
       : [`${style.bold('Working on')} ${tasks.map(({ name }) => name).join(', ')}`, '']),
     `${style.dim('Ctrl-C stops it. What happens:')}`,
   ];

@@ -1,5 +1,5 @@
 import { ERROR_TABLE } from '@waybill/client';
-import type { ErrorCode } from '@waybill/core';
+import { type ErrorCode, withoutSecrets } from '@waybill/core';
 import type { Io } from './io.ts';
 import { linesWithin } from './text-width.ts';
 
@@ -14,12 +14,13 @@ export const helpHint = (commandName: string): string =>
 
 /** By its code and not by its class: the remote client has a class of its own. */
 export function refusalOf(reason: unknown): Refusal {
-  const message = reason instanceof Error ? reason.message : String(reason);
+  // What a server or a driver said, and what was typed, may hold a secret.
+  const message = withoutSecrets(reason instanceof Error ? reason.message : String(reason));
   if (!(reason instanceof Error)) return { code: 'internal', message };
   const { code, hint } = reason as Error & { code?: unknown; hint?: unknown };
   const isOurs = reason.name === 'WaybillError' && typeof code === 'string' && Object.hasOwn(ERROR_TABLE, code);
   if (!isOurs) return { code: 'internal', message };
-  return { code: code as ErrorCode, message, ...(typeof hint === 'string' && { hint }) };
+  return { code: code as ErrorCode, message, ...(typeof hint === 'string' && { hint: withoutSecrets(hint) }) };
 }
 
 export const exitCodeOf = (reason: unknown): number => ERROR_TABLE[refusalOf(reason).code].exitCode;

@@ -1,14 +1,20 @@
 import { WaybillError } from '@waybill/core';
+import type { ConfigOptions } from '../config/config-options.ts';
+import type { AwsParts } from '../connect/aws-parts.ts';
 import { shownWord } from '../connect/shown-address.ts';
 import type { Options, Values } from './command.ts';
 import { blobsIn, type Context, transportIn } from './context.ts';
+import { EDGE_OPTIONS, type EdgeFlags, listIn, readEdgeOptions } from './edge-options.ts';
 
-export interface ServeOptions {
+export interface ServeOptions extends EdgeFlags {
   store: string;
   host: string;
   port: number;
   /** Whether the port was named by the user; `dev` may take another one if not. */
   portGiven: boolean;
+  /** Port for gRPC. Undefined: none. */
+  grpcPort?: number;
+  /** Ask nobody for a key, beyond loopback too. */
   noAuth: boolean;
   /** Names that a request may give as its `Host`, besides those of loopback. */
   allowedHosts: string[];
@@ -17,9 +23,15 @@ export interface ServeOptions {
   requireLease: boolean;
   /** Whether a job's `options.metadata.test_directive` steers its worker. @defaultValue false */
   testDirectives?: boolean;
+  /** Let webhooks go to private ranges and over plain http. @defaultValue false */
+  allowPrivateWebhooks?: boolean;
   transport: string;
   /** Where large payloads go; undefined: nowhere. */
   blobs: string | undefined;
+  /** Of the configuration file. */
+  engine?: ConfigOptions['engine'] & {};
+  /** Of the configuration file. */
+  aws?: AwsParts;
 }
 
 const DEFAULT_PORT = 8080;
@@ -40,7 +52,8 @@ export const BLOBS = {
 export const SERVE_OPTIONS = {
   host: { value: 'ADDRESS', about: 'address to listen on', default: 'WAYBILL_HOST, 127.0.0.1' },
   port: { value: 'N', about: 'port to listen on; 0 takes any free one', default: `WAYBILL_PORT, ${DEFAULT_PORT}` },
-  'no-auth': { about: 'listen beyond loopback although nobody has to log in' },
+  'grpc-port': { value: 'N', about: 'port for gRPC; 0 takes any free one', default: 'WAYBILL_GRPC_PORT, none' },
+  ...EDGE_OPTIONS,
   'allow-host': {
     value: 'NAME',
     several: true,
@@ -54,8 +67,10 @@ export const SERVE_OPTIONS = {
   },
   transport: TRANSPORT,
   blobs: BLOBS,
-  'require-lease': { about: 'refuse to settle a job without its lease token' },
+  metrics: { about: 'show metrics at /metrics, for Prometheus', default: 'WAYBILL_METRICS' },
+  'require-lease': { about: 'refuse to settle or speak for a run without its lease token' },
   'test-directives': { about: 'let jobs steer their workers, for conformance suites; on loopback only' },
+  'allow-private-webhooks': { about: 'let webhooks go to private ranges and over plain http' },
   store: {
     value: 'URL',
     about: 'sqlite:FILE, postgres://.. or dynamodb://REGION/TABLE',
@@ -66,28 +81,32 @@ export const SERVE_OPTIONS = {
 /** Flags beat the environment, which beats the defaults. */
 export function readServeOptions(
   values: Values<typeof SERVE_OPTIONS>,
-  { namedStore, io: { env } }: Context,
+  { namedStore, config, io: { env } }: Context,
   defaults: { store: string },
 ): ServeOptions {
   const port = values.port ?? env['WAYBILL_PORT'];
+  const grpcPort = values['grpc-port'] ?? env['WAYBILL_GRPC_PORT'];
   const connections = values['max-connections'] ?? env['WAYBILL_MAX_CONNECTIONS'];
+  const { engine, sqs, dynamodb } = config?.options ?? {};
   return {
+    ...(engine && { engine }),
+    aws: { ...(sqs && { sqs }), ...(dynamodb && { dynamodb }) },
     store: namedStore ?? defaults.store,
     host: values.host ?? env['WAYBILL_HOST'] ?? '127.0.0.1',
     port: port === undefined ? DEFAULT_PORT : readPort(port),
     portGiven: port !== undefined,
+    ...(grpcPort !== undefined && { grpcPort: readPort(grpcPort) }),
+    ...readEdgeOptions(values, env),
     noAuth: values['no-auth'] ?? false,
-    allowedHosts: namesIn(values['allow-host']?.join(',') ?? env['WAYBILL_ALLOWED_HOSTS'] ?? ''),
+    allowedHosts: listIn(values['allow-host']?.join(',') ?? env['WAYBILL_ALLOWED_HOSTS'] ?? ''),
     ...(connections !== undefined && { maxConnections: readConnections(connections) }),
     requireLease: values['require-lease'] ?? false,
     testDirectives: values['test-directives'] ?? false,
+    allowPrivateWebhooks: values['allow-private-webhooks'] ?? false,
     transport: values.transport ?? transportIn(env),
     blobs: values.blobs ?? blobsIn(env),
   };
 }
-
-/** Separated by commas, as everywhere in the command. */
-const namesIn = (text: string): string[] => text.split(',').flatMap((name) => name.trim() || []);
 
 function readConnections(text: string): number {
   const count = Number(text);

@@ -14,6 +14,7 @@ const STATES: Readonly<Record<string, Format>> = {
   failed: 'red',
   cancelled: 'gray',
   pending: 'gray',
+  skipped: 'gray',
   ok: 'green',
   warn: 'yellow',
   fail: 'red',

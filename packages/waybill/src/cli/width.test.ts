@@ -18,18 +18,28 @@ async function crowded(): Promise<{ terminal: Terminal; names: Record<string, st
   for (const _ of [1, 2, 3]) await terminal.run('enqueue', TYPE, input, '--queue', LONG);
   terminal.now += 123_456_789;
   await terminal.run('cron', 'add', LONG, '17 3 1,15 * MON-FRI', '--type', TYPE, '--timezone', 'America/Indiana/Knox');
-  await terminal.engine(async ({ queues, workflows }) => {
+  await terminal.engine(async ({ queues, workflows, audit }) => {
     await queues.setLimit(LONG, { concurrency: 1_000, rate: { limit: 100_000, periodMs: 3_600_000 } });
     const node = (name: string, ...after: string[]) => ({
       ...{ id: `${name}-${LONG}`, depends_on: after.map((one) => `${one}-${LONG}`) },
       ...{ type: TYPE, args: [], options: { queue: 'other' } },
     });
+    await audit!.record({ principal: LONG, action: 'queues.setLimit', target: LONG, outcome: 'invalid_request' });
     const nodes = [node('first'), node('second', 'first'), node('third', 'first', 'second')];
     await workflows.create({ name: LONG, nodes });
   });
+  await terminal.run('webhooks', 'create', `https://example.com/${LONG}?${LONG}=1`, '--queues', LONG, '--types', TYPE);
+  const bounds = ['--queues', `${LONG},bulk`, '--types', TYPE, '--requests-per-minute', '6000'];
+  await terminal.run('keys', 'create', LONG, '--scopes', 'enqueue,read,metrics', ...bounds);
   const listed = async (what: string) => JSON.parse((await terminal.run(what, 'list', '--json')).raw);
-  const [{ workflows }, { jobs }] = [await listed('workflows'), await listed('dead')];
-  return { terminal, names: { WORKFLOW: workflows[0].id, DEAD: jobs[0].id } };
+  const [{ workflows }, { jobs }, { webhooks }, { keys }] = [
+    await listed('workflows'),
+    await listed('dead'),
+    await listed('webhooks'),
+    await listed('keys'),
+  ];
+  const names = { WORKFLOW: workflows[0].id, DEAD: jobs[0].id, WEBHOOK: webhooks[0].id, KEY: keys[0].id };
+  return { terminal, names };
 }
 
 const LINES = [
@@ -41,6 +51,13 @@ const LINES = [
   ['queues', 'show', LONG],
   ['queues', 'pause', LONG],
   ['queues', 'keep', LONG, 'none'],
+  ['tenants', 'limit', LONG, '--concurrency', '10', '--waiting', '1000000', '--enqueue-rate', '100000/h'],
+  ['tenants', 'list'],
+  ['tenants', 'show', LONG],
+  ['budgets', 'set', LONG, '--usd', '50.25', '--tokens', '2000000', '--per', 'month'],
+  ['budgets', 'list'],
+  ['budgets', 'show', `usd:month:${LONG}`],
+  ['budgets', 'remove', `usd:month:${LONG}`],
   ['dead', 'list'],
   ['dead', 'replay', '--all', '--dry-run'],
   ['cron', 'list'],
@@ -48,9 +65,31 @@ const LINES = [
   ['workflows', 'list'],
   ['workflows', 'show', 'WORKFLOW'],
   ['tail', '--since', 'start'],
+  ['logs', 'DEAD', '--lifecycle'],
+  ['keys', 'create', LONG, '--scopes', 'enqueue,read', '--queues', LONG, '--types', TYPE],
+  ['keys', 'list'],
+  ['keys', 'create', LONG, '--scopes', 'work', '--queues', LONG, '--print-entry'],
+  ['keys', 'show', 'KEY'],
+  ['keys', 'rotate', 'KEY', '--keep-old', '1h'],
+  ['keys', 'revoke', 'KEY'],
+  ['keys', 'revoke', 'nothing-of-the-kind'],
+  ['keys', 'rotate-tokens'],
+  ['audit'],
+  ['webhooks', 'list'],
+  ['webhooks', 'show', 'WEBHOOK'],
+  ['webhooks', 'show', 'nothing-of-the-kind'],
+  ['webhooks', 'test', 'WEBHOOK'],
+  ['webhooks', 'redeliver', 'WEBHOOK', '--since', '1h'],
+  ['webhooks', 'redeliver', 'WEBHOOK', '--event', `evt_${LONG}`],
+  ['webhooks', 'pause', 'WEBHOOK'],
+  ['webhooks', 'resume', 'WEBHOOK'],
+  ['webhooks', 'rotate-secret', 'WEBHOOK'],
+  ['webhooks', 'create', `https://example.com/${LONG}`],
+  ['webhooks', 'remove', 'WEBHOOK'],
   ['doctor'],
   ['migrate'],
   ['enqueue', TYPE, '--queue', LONG],
+  ['exec', '--queue', LONG, '--', 'true'],
   ['jobs', 'cancel', 'DEAD'],
   ['queues', 'lst'],
 ];

@@ -41,6 +41,9 @@ export function readQueueOptions(values: Values<typeof QUEUE_OPTIONS>, tasks: re
 const ofTasks = (tasks: readonly AnyTask[]): [string, QueueOptions][] =>
   tasks.map(({ policy }) => [policy.queue ?? 'default', {}]);
 
+/** What --queues names, without the weights. */
+export const queueNames = (text: string): string[] => weighted(text).map(([name]) => name);
+
 const weighted = (text: string): [string, QueueOptions][] =>
   readList('--queues', text).map((item) => {
     const [name, weight] = pair('--queues', item);

@@ -3,6 +3,7 @@ import type { Context } from './context.ts';
 import { span } from './spans.ts';
 import { clipped, oneLine, padded, widthOf } from './text-width.ts';
 import { type Branch, branchesOf } from './workflow-branches.ts';
+import { rulesOf } from './workflow-rules.ts';
 
 /** How much of the width names, types and states may take. */
 const SHARES = [0.4, 0.25, 1] as const;
@@ -14,17 +15,29 @@ interface Line {
 
 /** The nodes of a workflow as a tree. Callbacks carry the workflow's id but are none of its nodes. */
 export function treeOf(jobs: readonly WorkflowNode[], type: string, context: Context): string {
-  const nodes = jobs.filter(({ node }) => node !== null);
+  const nodes = belowMaps(jobs.filter(({ node }) => node !== null));
   const lines = linesOf(branchesOf(nodes, type), '');
   const widths = [
     (line: Line) => widthOf(line.left),
     ({ branch: { job } }: Line) => job?.type.length ?? 0,
-    ({ branch: { job } }: Line) => job?.state.length ?? 0,
+    ({ branch: { job } }: Line) => (job === undefined ? 0 : stateOf(job).length),
   ].map((width, index) => {
     const widest = lines.reduce((most, line) => Math.max(most, width(line)), 0);
     return Math.min(widest, context.width * SHARES[index]!);
   });
   return lines.map((line) => `${clipped(textOf(line, widths, context), context.width)}\n`).join('');
+}
+
+/** A node that was skipped has completed, and did not run. */
+const stateOf = ({ state, outcome }: WorkflowNode): string => (outcome === 'skipped' ? outcome : state);
+
+/** The jobs that a map has made hang below it. */
+function belowMaps(nodes: readonly WorkflowNode[]): WorkflowNode[] {
+  const names = new Set(nodes.map(({ node }) => node));
+  return nodes.map((job) => {
+    const map = job.node!.endsWith(']') ? job.node!.slice(0, job.node!.lastIndexOf('[')) : undefined;
+    return map !== undefined && names.has(map) && job.dependsOn.length === 0 ? { ...job, dependsOn: [map] } : job;
+  });
 }
 
 function linesOf(branches: readonly Branch[], indent: string): Line[] {
@@ -48,6 +61,7 @@ function textOf(
   const word = after.length < job.dependsOn.length ? 'also after' : 'after';
   const waitsFor = after.length === 0 ? [] : [style.dim(`${word} ${after.join(', ')}`)];
   const cell = (text: string, width: number) => padded(clipped(text, Math.floor(width)), Math.floor(width));
-  const parts = [cell(left, leftWidth), cell(job.type, typeWidth), style.state(state.padEnd(stateWidth))];
-  return [...parts, ...took, ...waitsFor, ...error].join('  ').trimEnd();
+  const parts = [cell(left, leftWidth), cell(job.type, typeWidth), style.state(stateOf(job).padEnd(stateWidth))];
+  const rules = rulesOf(job).map((rule) => style.dim(rule));
+  return [...parts, ...took, ...waitsFor, ...rules, ...error].join('  ').trimEnd();
 }

@@ -8,3 +8,7 @@ export interface Check {
   message: string;
   hint?: string;
 }
+
+/** Whether this says that there is nothing to ask. A store that only answers slowly can be asked. */
+export const isMissing = ({ name, status }: Check): boolean =>
+  GROUND.includes(name) && (status === 'fail' || (status === 'warn' && name !== 'store'));

@@ -9,6 +9,7 @@ import { checkDurability, checkFile, checkSchema, checkSpace } from './file.ts';
 export type { Check } from './check.ts';
 export { checkTasks } from './tasks.ts';
 export { checkTransport } from './transport.ts';
+export { checkWebhooks } from './webhooks.ts';
 
 export function checkNode(version: string): Check {
   const message = `Node.js ${version}`;
@@ -42,6 +43,8 @@ export async function checkStore(context: Context, transport: string): Promise<C
     }
     case 'remote': {
       const reached = await checkReach(context);
+      // gRPC does not tell the time of a server.
+      if (address.protocol === 'grpc') return reached;
       return isReached(reached) ? [...reached, await checkServerClock(context)] : reached;
     }
     case 'sqlite':

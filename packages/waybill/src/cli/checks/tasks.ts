@@ -1,7 +1,7 @@
 import { type Job, lastError, UNKNOWN_TYPE } from '@waybill/core';
 import type { Context } from '../context.ts';
 import { refusalOf } from '../report.ts';
-import { type Check, GROUND } from './check.ts';
+import { type Check, isMissing } from './check.ts';
 
 const name = 'tasks';
 const PAGE = 1_000;
@@ -25,10 +25,6 @@ export async function checkTasks(context: Context, store: readonly Check[]): Pro
     return [{ name, status: 'warn', message: `the jobs cannot be listed: ${refusalOf(error).message}` }];
   }
 }
-
-/** A store that only answers slowly can be asked. */
-const isMissing = ({ name: part, status }: Check): boolean =>
-  GROUND.includes(part) && (status === 'fail' || (status === 'warn' && part !== 'store'));
 
 async function unknownJobs(context: Context): Promise<{ jobs: Job[]; isMore: boolean }> {
   const waybill = await context.connect({ transport: 'poll' });

@@ -18,15 +18,15 @@ test('migrate makes a store, and then finds nothing to do', async () => {
   const terminal = new Terminal();
   expect(anywhere(await terminal.text('migrate'))).toMatchInlineSnapshot(`
     "
-    FOLDER/test.db has schema 7, newly made
+    FOLDER/test.db has schema 11, newly made
     "
   `);
   expect(anywhere(await terminal.text('migrate'))).toMatchInlineSnapshot(`
     "
-    FOLDER/test.db has schema 7, nothing to do
+    FOLDER/test.db has schema 11, nothing to do
     "
   `);
-  expect(await terminal.json('migrate')).toMatchObject({ schema_version: 7, was: 7 });
+  expect(await terminal.json('migrate')).toMatchObject({ schema_version: 11, was: 11 });
   expect(await terminal.text('migrate', '--store', 'sqlite::memory:')).toMatchInlineSnapshot(`
     "
     A store in memory has the newest schema and ends with this command.
@@ -50,7 +50,7 @@ test('doctor: all is well', async () => {
     ok    file        FOLDER/test.db can be written to
     ok    disk        N MiB free
     ok    store       sqlite answers in N ms
-    ok    schema      version 7
+    ok    schema      version 11
     ok    clock       2030-01-01T00:00:00.000Z
     ok    durability  full: what was answered survives a power cut
     "
@@ -92,7 +92,7 @@ test('doctor: a store in memory, a clock that is behind, normal durability', asy
     ok    file        FOLDER/test.db can be written to
     ok    disk        N MiB free
     ok    store       sqlite answers in N ms
-    ok    schema      version 7
+    ok    schema      version 11
     warn  clock       the newest job was created 1h from now
                       Let NTP set the clock.
     warn  durability  normal: the last moments before a power cut may be lost
@@ -150,8 +150,8 @@ test('D3: doctor says nothing about the durability of a store whose address is m
     "
     exit 1
     ok    node   Node.js N
-    fail  store  The address 'postgers://h/db' cannot be used: 'postgers:' is none of sqlite, postgres, postgresql, dynamodb, http or https. Did you mean 'postgres:'?
-                 Use an address like sqlite:./waybill.db, postgres://user:password@host:5432/database, dynamodb://eu-west-1/jobs or http://localhost:8080.
+    fail  store  The address 'postgers://h/db' cannot be used: 'postgers:' is none of sqlite, postgres, postgresql, dynamodb, http, https, grpc or grpcs. Did you mean 'postgres:'?
+                 Use an address like sqlite:./waybill.db, postgres://user:password@host:5432/database, dynamodb://eu-west-1/jobs, http://localhost:8080 or grpc://localhost:9090.
     "
   `);
 });
@@ -169,7 +169,7 @@ test('D10: doctor names jobs whose type no worker knows, and what to do', async 
     ok    file        FOLDER/test.db can be written to
     ok    disk        N MiB free
     ok    store       sqlite answers in N ms
-    ok    schema      version 7
+    ok    schema      version 11
     ok    clock       2030-01-01T00:00:00.000Z
     ok    durability  full: what was answered survives a power cut
     warn  tasks       3 jobs of 2 types handed back, newest ID-3................................ other.task in queue default: Worker worker-1 has no task 'other.task'.

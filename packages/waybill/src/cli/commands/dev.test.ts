@@ -72,6 +72,17 @@ test('D11: dev runs the tasks of a module in place of the sample', async () => {
   expect((await other.run('jobs', 'list', '--json')).out).toContain('"result": 42');
 });
 
+test('dev --exec runs programs beside the sample, and says how to try it', async () => {
+  const store = `sqlite:${path.join(folder(), 'dev.db')}`;
+  await new Terminal(store).run('exec', '--', 'true');
+  const set = { isTty: true, columns: 80 };
+  const { code, raw } = await devUntil(/waybill\.exec \S+ completed #1/, ['--exec', '--store', store], set);
+  expect(code).toBe(0);
+  const plain = stripVTControlCharacters(raw);
+  expect(plain).toContain('  npx waybill exec --follow -- echo hello\n');
+  expect(plain).toMatch(/waybill\.exec \S+ completed #1/);
+});
+
 test('D11: dev refuses a module without tasks', async () => {
   const file = path.join(folder(), 'none.mjs');
   writeFileSync(file, 'export {};');
@@ -103,8 +114,8 @@ test('D11: logs at a terminal are lines for people', async () => {
   expect(err).not.toContain('{"level"');
 });
 
-test('D11: --log text asks for them in a pipe too, without colour', async () => {
-  const err = await logged(['--log', 'text'], {});
+test('D11: --log-format pretty asks for them in a pipe too, without colour', async () => {
+  const err = await logged(['--log-format', 'pretty'], {});
   expect(err).toMatch(/^\d\d:\d\d:\d\d\.\d{3} (WARN|ERROR) +\S.*not today/m);
   expect(err).not.toContain('\u001b[');
 });
@@ -120,12 +131,20 @@ test('D11: serve logs JSON in a pipe, and text where asked for', async () => {
     await ended;
   };
   await stopped(/^\{"level":30,.*"msg":"Stopping/m);
-  await stopped(/^\d\d:\d\d:\d\d\.\d{3} INFO +Stopping/m, '--log', 'text');
+  await stopped(/^\d\d:\d\d:\d\d\.\d{3} INFO +Stopping/m, '--log-format', 'pretty');
 });
 
 test('D11: another form is refused', async () => {
-  const { code, err } = await new Terminal('sqlite::memory:').run('serve', '--log', 'xml');
-  expect([code, err]).toEqual([2, expect.stringContaining("--log must be text or json, not 'xml'.")]);
+  const { code, err } = await new Terminal('sqlite::memory:').run('serve', '--log-format', 'prety');
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining("--log-format must be pretty or json, not 'prety'. Did you mean 'pretty'?"),
+  ]);
+});
+
+test('the option that --log-format has replaced is refused with its new name', async () => {
+  const { code, err } = await new Terminal('sqlite::memory:').run('serve', '--log', 'text');
+  expect([code, err]).toEqual([2, expect.stringContaining("Did you mean '--log-format'?")]);
 });
 
 test.skipIf(spawnSync('script', ['--version']).status !== 0)(

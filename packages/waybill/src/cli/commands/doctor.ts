@@ -1,5 +1,6 @@
+import { withoutSecrets } from '@waybill/core';
 import { isRemote } from '../../connect/parse-address.ts';
-import { type Check, checkNode, checkStore, checkTasks, checkTransport } from '../checks/index.ts';
+import { type Check, checkNode, checkStore, checkTasks, checkTransport, checkWebhooks } from '../checks/index.ts';
 import { command } from '../command.ts';
 import { transportIn } from '../context.ts';
 import { TRANSPORT } from '../serve-options.ts';
@@ -18,7 +19,9 @@ export const doctor = command({
     const store = await checkStore(context, transport);
     const carried = isRemote(context.store) ? [] : await checkTransport(context, transport, store);
     const tasks = await checkTasks(context, store);
-    const checks: Check[] = [checkNode(process.versions.node), ...store, ...carried, ...tasks];
+    const webhooks = await checkWebhooks(context, store);
+    const found: Check[] = [checkNode(process.versions.node), ...store, ...carried, ...tasks, ...webhooks];
+    const checks = found.map((check) => ({ ...check, message: withoutSecrets(check.message) }));
     const status = RANK[Math.max(...checks.map((check) => RANK.indexOf(check.status)))]!;
     const width = Math.max(...checks.map(({ name }) => name.length));
     context.show({ status, checks }, () =>

@@ -57,8 +57,8 @@ test('takes every option of a job', async () => {
 
 test('a known key answers the first job', async () => {
   const terminal = new Terminal();
-  await terminal.run('enqueue', 'a.b', '--key', 'k');
-  expect(await terminal.text('enqueue', 'a.b', '--key', 'k')).toMatchInlineSnapshot(`
+  await terminal.run('enqueue', 'a.b', '--idempotency-key', 'k');
+  expect(await terminal.text('enqueue', 'a.b', '--idempotency-key', 'k')).toMatchInlineSnapshot(`
     "
     ID-1................................ available in queue default (known already)
     "

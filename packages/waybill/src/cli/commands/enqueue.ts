@@ -1,5 +1,5 @@
 import { jobToWire } from '@waybill/client';
-import { type Job, lastError, systemClock } from '@waybill/core';
+import { type Job, keyIdIn, lastError, systemClock, WaybillError } from '@waybill/core';
 import { Waits } from '../../sdk/wait.ts';
 import { command, misuse } from '../command.ts';
 import { INTERRUPTED } from '../exit.ts';
@@ -16,7 +16,7 @@ export const enqueue = command({
     ...REQUEST_OPTIONS,
     delay: { value: 'SPAN', about: 'start it no earlier than in 30s, 5m, PT5M, ..' },
     id: { value: 'UUID', about: 'id of the job, a UUIDv7', default: 'a new one' },
-    key: { value: 'TEXT', about: 'idempotency key: a second call with it answers the first job' },
+    'idempotency-key': { value: 'TEXT', about: 'a second call with it answers the first job' },
     wait: { about: 'wait until the job has finished and print its result; exit 1 unless it completed' },
     timeout: { value: 'SPAN', about: 'how long to wait', default: 'until Ctrl-C' },
   },
@@ -29,7 +29,8 @@ What begins with a dash goes behind --:
 
   waybill enqueue math.add -- -1 2`,
   run: async ({ args: [type = '', ...args], values }, context) => {
-    const { delay, id, key, timeout } = values;
+    const { delay, id, 'idempotency-key': key, timeout } = values;
+    checkApiKey((values as { key?: string }).key);
     if (timeout !== undefined && !values.wait) throw misuse('--timeout has a meaning only with --wait.');
     const timeoutMs = timeout === undefined ? undefined : readSpan('--timeout', timeout);
     const later = delay === undefined ? {} : { scheduled_at: `+PT${readSpan('--delay', delay) / 1_000}S` };
@@ -49,6 +50,9 @@ What begins with a dash goes behind --:
       .untilFinished(job.id, patience, job.queue)
       .catch((error: unknown) => {
         if (interrupted.aborted) return null;
+        // Whoever sees only the refusal would enqueue the job again.
+        if ((error as { code?: unknown }).code === 'forbidden')
+          context.io.stderr.write(`waybill: job ${job.id} was enqueued; only the wait for it has failed.\n`);
         throw error;
       });
     if (finished === null) {
@@ -68,6 +72,20 @@ What begins with a dash goes behind --:
     return 1;
   },
 });
+
+/** A token of three parts, as an issuer signs it. */
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/**
+ * `--key` has been the idempotency key here. Taken for an API key by a server that asks for none, it would have no effect,
+ * and the job would run twice.
+ */
+function checkApiKey(key: string | undefined): void {
+  if (key === undefined || keyIdIn(key) !== undefined || JWT.test(key)) return;
+  throw new WaybillError('invalid_request', "The value of --key is no API key of Waybill, which begins with 'wb_'.", {
+    hint: 'The idempotency key of a job is --idempotency-key. An API key of another form goes into WAYBILL_KEY.',
+  });
+}
 
 /** A text as it is, so that scripts need not take it out of its quotes. */
 const resultOf = ({ result }: Job): string =>

@@ -9,6 +9,7 @@ export const migrate = command({
   section: 'Care',
   summary: 'bring the schema of a store up to date, or make a new store',
   takesTenant: false,
+  takesKey: false,
   notes: 'Every server does the same when it opens the store; this is for doing it beforehand.',
   run: async (_, context) => {
     const address = parseAddress(context.store);

@@ -38,13 +38,21 @@ async function jobsOf(workflows: Workflows, id: string): Promise<WorkflowNode[]>
 }
 
 function headOf(workflow: WorkflowInfo, { style, io, width }: Context): string {
-  const { id, name, type, state, completed, failed, cancelled, total, createdAt, finishedAt } = workflow;
+  const { id, name, type, state, completed, failed, cancelled, skipped, total, createdAt, finishedAt } = workflow;
   const counts = [
     `${completed} of ${total} completed`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ].join(', ');
   const took = span((finishedAt ?? io.now()) - createdAt);
   const title = clipped(oneLine(name ?? 'workflow'), width - id.length - 1);
-  return `${style.bold(title)} ${style.dim(id)}\n${type} ${style.state(state)}, ${counts}, ${took}\n`;
+  const { partialFailure, reason, timeoutMs } = workflow;
+  const more = [
+    ...(partialFailure ? [style.as('failed', 'partial failure')] : []),
+    ...(reason === null ? [] : [style.as('failed', `reason: ${reason}`)]),
+    ...(timeoutMs === null ? [] : [`timeout ${span(timeoutMs)}`]),
+  ];
+  const facts = [`${type} ${style.state(state)}`, counts, took, ...more].join(', ');
+  return `${style.bold(title)} ${style.dim(id)}\n${facts}\n`;
 }

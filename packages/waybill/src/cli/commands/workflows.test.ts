@@ -205,3 +205,32 @@ test('M3: dead replay of a node says the same', async () => {
   const { code, err } = await terminal.run('dead', 'replay', letter!.id);
   expect([code, err]).toEqual([0, expect.stringContaining(terminal.stable(`waybill workflows resume ${flow.id}\n`))]);
 });
+
+test('show: conditions, maps, delays and what was skipped', async () => {
+  const once = { type: 'page.step', args: [], options: { retry: { max_attempts: 1 } } };
+  const nodes = [
+    { id: 'page', ...once },
+    { id: 'sizes', depends_on: ['page'], map: { over: { parent: 'page', path: 'links' } }, ...once },
+    {
+      id: 'alert',
+      depends_on: ['page'],
+      when: { all: [{ parent: 'page', path: 'n', gt: 5 }, { not: { parent: 'page', equals: null } }] },
+      ...once,
+    },
+    { id: 'end', depends_on: ['sizes'], delay_ms: 5_000, if_skipped: 'run', ...once },
+  ];
+  const graph = await terminal.engine(({ workflows }) => workflows.create({ nodes, timeout_ms: 3_600_000 }));
+  await terminal.settle({ kind: 'completed', result: { links: ['a'], n: 1 } }, { ms: 1_000 });
+  await terminal.settle({ kind: 'failed', error: { code: 'x', message: 'No.' } }, { ms: 1_000 });
+  expect(await terminal.text('workflows', 'show', graph.id)).toMatchInlineSnapshot(`
+    "
+    workflow ID-1................................
+    dag failed, 1 of 5 completed, 1 failed, 2 cancelled, 1 skipped, 2s, timeout 1h
+    └─ page            page.step  completed  1s
+       ├─ alert        page.step  skipped    if page.n > 5 and not page = null
+       └─ sizes        page.step  cancelled  for each of page.links
+          ├─ sizes[0]  page.step  discarded  1s  No.
+          └─ end       page.step  cancelled  5s later  also if skipped before
+    "
+  `);
+});

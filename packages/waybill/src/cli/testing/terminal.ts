@@ -16,6 +16,8 @@ export interface Ran {
   err: string;
   /** What `out` was before its ids were named. */
   raw: string;
+  /** What was really written. */
+  bytes: Buffer;
 }
 
 /** A process of its own for each call, on one store, with ids that read the same in every run. */
@@ -25,13 +27,19 @@ export class Terminal {
   isErrTty = false;
   /** Of the terminal; undefined: a pipe. */
   columns: number | undefined;
+  rows: number | undefined;
+  /** How long the command has waited, each time; nobody waits for that in a test. */
+  waits: number[] = [];
   env: Record<string, string> = {};
   /** What a person answers; nobody is there when it is undefined. */
   answer: string | undefined;
   asked: string[] = [];
   progress: string[] = [];
   interruption = new AbortController();
+  /** What nothing has caught. */
+  crash = Promise.withResolvers<unknown>();
   onOutput: (text: string) => void = () => {};
+  onSleep: (ms: number, signal: AbortSignal) => Promise<void> | void = () => {};
   onError: (text: string) => void = () => {};
   readonly store: string;
   readonly #ids: string[] = [];
@@ -41,25 +49,35 @@ export class Terminal {
   }
 
   async run(...args: string[]): Promise<Ran> {
-    let [out, err] = ['', ''];
+    let err = '';
+    const written: Buffer[] = [];
     const { answer } = this;
     const io: Io = {
       stdout: {
-        write: (text: string) => {
-          out += text;
-          this.onOutput(text);
+        write: (text: string | Uint8Array) => {
+          written.push(Buffer.from(text as string));
+          this.onOutput(String(written.at(-1)));
         },
       },
       stderr: {
-        write: (text: string) => {
-          err += text;
-          this.onError(text);
+        write: (text: string | Uint8Array) => {
+          const told = String(Buffer.from(text as string));
+          err += told;
+          this.onError(told);
         },
       },
       isTty: this.isTty,
       isErrTty: this.isErrTty,
       columns: () => this.columns,
+      rows: () => this.rows,
       now: () => this.now,
+      sleep: async (ms, signal) => {
+        if (signal.aborted) return;
+        this.waits.push(ms);
+        this.now += ms;
+        await this.onSleep(ms, signal);
+      },
+      drained: async () => {},
       env: { WAYBILL_STORE: this.store, ...this.env },
       ...(answer !== undefined && {
         person: {
@@ -71,9 +89,12 @@ export class Terminal {
         },
       }),
       interrupted: () => this.interruption.signal,
+      uncaught: () => this.crash.promise,
     };
     const code = await run(args, io);
-    return { code, out: this.stable(out), err: this.stable(err), raw: out };
+    const bytes = Buffer.concat(written);
+    const raw = String(bytes);
+    return { code, out: this.stable(raw), err: this.stable(err), raw, bytes };
   }
 
   /** What is printed, with its exit code in front of it unless all went well. */
