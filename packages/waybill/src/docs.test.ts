@@ -1,35 +1,33 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Cloud, startCloud } from '@waybill/aws/cloud';
 import { afterAll, expect, test } from 'vitest';
+import { docExamples, needsAgentSdk, writeExample } from './testing/doc-examples.ts';
 import { tempDatabase } from './testing/temp-database.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const docs = path.join(root, 'docs');
 // Inside of the repository, so that the packages are found under their own names.
 const folder = mkdtempSync(path.join(root, '.docs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const examples = readdirSync(docs)
-  .filter((file) => file.endsWith('.md'))
-  .flatMap((file) => {
-    const blocks = [...readFileSync(path.join(docs, file), 'utf8').matchAll(/```(js|cjs|ts)\n([\s\S]*?)```/g)];
-    return blocks.map(([, kind, code], index) => ({ name: `${file} ${index + 1}`, kind: kind!, code: code! }));
-  });
+const examples = docExamples();
 
-/** How Node tells the kinds of code apart; it runs TypeScript by leaving the types out. */
-const ENDINGS: Record<string, string> = { js: 'mjs', cjs: 'cjs', ts: 'mts' };
+/** An example under a name of its own runs where another one imports it, and is else a program that does not end. */
+const isImported = ({ fileName }: { fileName: string | undefined }): boolean =>
+  fileName !== undefined && examples.some(({ code }) => code.includes(`import('./${fileName}')`));
+// packages/agent/real runs those that need the Claude Agent SDK.
+const runnable = examples.filter((example) => !isImported(example) && !needsAgentSdk(example));
 
 test('there are examples to run', () => {
   expect(examples.length).toBeGreaterThan(5);
 });
 
-/** Some examples fail on purpose, and the default logger tells of it. */
+/** Some examples fail or show no key on purpose, and the default logger tells of it. */
 const FAILED_RUN =
-  /^\S+Z WARN {2}waybill: (?:Job \S+ \S+ (?:failed|was discarded|became a dead letter)|The failed run of task) .*\n/gm;
+  /^\S+Z WARN {2}waybill: (?:Job \S+ \S+ (?:failed|was discarded|became a dead letter)|The failed run of task|Refused a caller with 401:) .*\n/gm;
 
 /** Skipped only where Java is missing, and that nobody accepts in CI. */
 const canRunCloud = spawnSync('java', ['-version']).status === 0 || process.env['CI'] === 'true';
@@ -42,11 +40,13 @@ async function cloudEnv(): Promise<Record<string, string>> {
   return (await cloud).env;
 }
 
-test.for(examples)('$name runs as it stands there', { timeout: 120_000 }, async ({ name, kind, code }, { skip }) => {
+test.for(runnable)('$name runs as it stands there', { timeout: 120_000 }, async (example, { skip }) => {
+  const { code } = example;
   const isOnAws = code.includes('WAYBILL_STORE');
   skip(isOnAws && !canRunCloud, 'needs Java 17');
-  const file = path.join(folder, `${name.replaceAll(/\W+/g, '-')}.${ENDINGS[kind]}`);
-  writeFileSync(file, code);
+  for (const imported of examples.filter(isImported))
+    writeFileSync(path.join(folder, imported.fileName!), imported.code);
+  const file = writeExample(folder, example);
   const env = {
     ...process.env,
     ...(code.includes('DATABASE_URL') && { DATABASE_URL: await tempDatabase() }),
@@ -55,4 +55,33 @@ test.for(examples)('$name runs as it stands there', { timeout: 120_000 }, async 
   // Rejects when it does not end with 0. Part of the cloud runs in this process, so it must not be blocked.
   const { stderr } = await promisify(execFile)(process.execPath, [file], { cwd: folder, env, timeout: 60_000 });
   expect(stderr.replaceAll(FAILED_RUN, '')).toBe('');
+});
+
+test('the receiver of webhooks does not start without its secret', async () => {
+  const file = path.join(folder, 'receiver.mjs');
+  writeFileSync(file, examples.find(({ fileName }) => fileName === 'receiver.mjs')!.code);
+  const { WEBHOOK_SECRET: _, ...env } = process.env;
+  const run = promisify(execFile)(process.execPath, [file], {
+    cwd: folder,
+    env: { ...env, PORT: '0' },
+    timeout: 60_000,
+  });
+  await expect(run).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('Set WEBHOOK_SECRET') });
+});
+
+test('no example has a secret of its own for a variable that is missing', () => {
+  const fallbacks = examples.filter(({ code }) => /process\.env\.\w*(SECRET|KEY|TOKEN)\w* *(\?\?|\|\|)/.test(code));
+  expect(fallbacks.map(({ name }) => name)).toEqual([]);
+});
+
+test('the receiver of webhooks answers 500 where its own work fails, so that the event comes again', async () => {
+  const receiver = examples.find(({ fileName }) => fileName === 'receiver.mjs')!.code;
+  const tried = examples.find(({ fileName }) => fileName === 'try-receiver.mjs')!.code;
+  const own = path.join(mkdtempSync(path.join(folder, 'failing-')), 'try-receiver.mjs');
+  writeFileSync(
+    path.join(path.dirname(own), 'receiver.mjs'),
+    receiver.replace('seen.add(id);', "throw new Error('full');"),
+  );
+  writeFileSync(own, tried.replaceAll('204', '500'));
+  await promisify(execFile)(process.execPath, [own], { timeout: 60_000 });
 });

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Connection, connectionTo } from './sdk/connect.ts';
 import { chaosTask, type Note } from './testing/chaos-task.ts';
+import { randomFrom } from './testing/seeded.ts';
 import { WorkerFleet } from './testing/worker-fleet.ts';
 
 const LEASE_MS = 2_000;
@@ -28,15 +29,6 @@ afterAll(async () => {
   await server.remove();
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** Numbers from 0 up to below `bound`, the same for the same seed. */
-function randomFrom(seed: number): (bound: number) => number {
-  let state = seed;
-  return (bound) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * bound);
-  };
-}
 
 const FAULTS = ['restart', 'crash', 'terminate', 'kill', 'pause'] as const;
 

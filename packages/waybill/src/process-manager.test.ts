@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
@@ -35,4 +36,34 @@ test('F3: guarantee 11: SIGTERM to what the documentation starts ends the server
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
   await expect(fetch(`${url}/ready`)).rejects.toThrow();
+});
+
+/** What PM2 does in the process of a worker: it listens to its channel, and takes all that is written to stderr. */
+const MANAGED = `
+process.on('message', () => {});
+process.stderr.write = (text, ...more) => process.stdout.write(\`taken: \${text}\`, more.at(-1));
+export const one = { name: 'a.b', policy: {}, run: () => 1 };
+`;
+
+// fault: the channel of the manager keeps the event loop of the worker alive
+test('SIGTERM ends a worker that a process manager holds a channel to, and its log goes to the manager', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waybill-managed-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const module = path.join(folder, 'tasks.mjs');
+  writeFileSync(module, MANAGED);
+  const args = ['work', module, '--store', 'sqlite::memory:'];
+  const env = { ...process.env, WAYBILL_LOG: 'info' };
+  const child = spawn(path.join(root, started[0]![0]!), args, { env, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  const ready = Promise.withResolvers<void>();
+  child.stdout!.on('data', (chunk: Buffer) => {
+    output += chunk;
+    if (output.includes('waybill works on')) ready.resolve();
+  });
+  await ready.promise;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(output).toMatch(/^taken: \{.*"The worker has stopped\."\}$/m);
 });

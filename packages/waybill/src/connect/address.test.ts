@@ -55,6 +55,12 @@ test.each<[unknown, string, string]>([
   ['http://h:8080?schema=x', "parameter 'schema'. It takes none.", 'http://localhost:8080'],
   ['http://h:8080?token=s3cret', "parameter 'token'. It takes none.", 'http://localhost:8080'],
   ['http://h:70000', 'from 1 to 65535, not 70000', 'http://localhost:8080'],
+  ['grpc://h', 'it names no port', 'grpc://localhost:9090'],
+  ['grpc:h:1', 'must be followed by two slashes', 'grpc://localhost:9090'],
+  ['grpc://u:s3cret@h:1', "in the option 'headers'", 'grpc://localhost:9090'],
+  ['grpc://h:1/x', 'it has a path', 'grpc://localhost:9090'],
+  ['grpc://h:1?token=s3cret', "parameter 'token'. It takes none.", 'grpc://localhost:9090'],
+  ['grpcs://h:70000', 'from 1 to 65535, not 70000', 'like grpcs://jobs.example.com.'],
   ['https://h:70000', 'from 1 to 65535, not 70000', 'like https://jobs.example.com.'],
 ])('D3: connect(%j) is refused: %s', async (address, why, example) => {
   const { message, hint } = await refusal(address);
@@ -90,6 +96,8 @@ test.each([
   ['postgres:u:s3cret@h/db', 'postgres:***'],
   ['https://token@h/x', 'https://h/x'],
   ['http://[::1]:8080', 'http://[::1]:8080'],
+  ['grpc://u:s3cret@h:9090', 'grpc://h:9090'],
+  ['grpc:u:s3cret@h', 'grpc:***'],
   ['sqlite:./a@b.db', 'sqlite:./a@b.db'],
   ['sqlite://u:s3cret@h/db', 'sqlite:***'],
   ['file:./blobs?threshold=100', 'file:./blobs?threshold=***'],

@@ -9,13 +9,16 @@ export const EXAMPLES = {
   dynamodb: 'dynamodb://eu-west-1/jobs',
   http: 'http://localhost:8080',
   https: 'https://jobs.example.com',
+  grpc: 'grpc://localhost:9090',
+  grpcs: 'grpcs://jobs.example.com',
 } as const;
 
 export type Scheme = keyof typeof EXAMPLES;
-export type StoreScheme = Exclude<Scheme, 'http' | 'https'>;
+export type ServerScheme = 'http' | 'https' | 'grpc' | 'grpcs';
+export type StoreScheme = Exclude<Scheme, ServerScheme>;
 
 export const SCHEMES = Object.keys(EXAMPLES) as Scheme[];
-export const STORE_SCHEMES = SCHEMES.filter((scheme): scheme is StoreScheme => !scheme.startsWith('http'));
+export const STORE_SCHEMES = SCHEMES.filter((scheme): scheme is StoreScheme => !/^(http|grpc)/.test(scheme));
 
 /** For every part of an address that a special character has cut short. */
 export const ENCODE = 'Percent-encode special characters in the user and the password.';
@@ -95,8 +98,9 @@ export function checkOnce(address: string, given: URLSearchParams, ours: readonl
 
 export function badAddress(address: string, why: string, like: readonly Scheme[]): WaybillError {
   const shown = shownAddress(address);
-  // One example of each kind; that of http stands for https as well where both are possible.
-  const examples = like.length === 1 ? like : like.filter((scheme) => scheme !== 'postgresql' && scheme !== 'https');
+  // One example of each kind; those without TLS stand for those with it as well where both are possible.
+  const examples =
+    like.length === 1 ? like : like.filter((scheme) => !['postgresql', 'https', 'grpcs'].includes(scheme));
   return new WaybillError('invalid_request', `The address${shown && ` '${shown}'`} cannot be used: ${why}`, {
     hint: `Use an address like ${list(examples.map((scheme) => EXAMPLES[scheme]))}.`,
   });

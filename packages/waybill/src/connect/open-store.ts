@@ -1,4 +1,6 @@
+import type { DynamoObserver } from '@waybill/aws/dynamodb';
 import { type Clock, checkNodeVersion, type Logger, type Store } from '@waybill/core';
+import type { AwsParts } from './aws-parts.ts';
 import { parseStoreAddress, type StoreAddress } from './parse-address.ts';
 
 export interface OpenOptions {
@@ -6,12 +8,16 @@ export interface OpenOptions {
   clock?: Clock;
   /** Whether a table that does not exist is made. A file is, in any case. @defaultValue true */
   create?: boolean;
+  /** Told of the requests to DynamoDB, where that is the store. @defaultValue none */
+  awsObserver?: DynamoObserver;
+  /** Counts where that is the store. */
+  dynamodb?: NonNullable<AwsParts['dynamodb']>;
 }
 
 /** Opens the store that an address names. Stores are loaded only when named, so that none is paid for unused. */
 export async function openStore(
   address: string | StoreAddress,
-  { create = true, ...options }: OpenOptions = {},
+  { create = true, awsObserver, dynamodb = {}, ...options }: OpenOptions = {},
 ): Promise<Store> {
   checkNodeVersion();
   const parsed = typeof address === 'object' && address !== null ? address : parseStoreAddress(address);
@@ -27,7 +33,11 @@ export async function openStore(
     }
     case 'dynamodb': {
       const { dynamoStore } = await import('@waybill/aws/dynamodb');
-      return dynamoStore({ ...parsed.options, createTable: create, ...options });
+      return dynamoStore({
+        ...{ ...dynamodb, ...parsed.options, createTable: create && dynamodb.createTable !== false },
+        ...options,
+        ...(awsObserver && { observer: awsObserver }),
+      });
     }
   }
 }

@@ -1,4 +1,5 @@
 import { type Clock, didYouMean, type Logger, type Transport, WaybillError } from '@waybill/core';
+import type { AwsParts } from './aws-parts.ts';
 import { shownAddress } from './shown-address.ts';
 
 interface OpenOptions {
@@ -11,11 +12,11 @@ interface OpenOptions {
 export type OpenTransport = (options: OpenOptions) => Promise<Transport | undefined>;
 
 /** Checks what carries the hints, `poll` or `sqs://..`, and answers how to open it. Loaded only when named. */
-export async function readTransport(address: unknown): Promise<OpenTransport> {
+export async function readTransport(address: unknown, sqs: AwsParts['sqs'] = {}): Promise<OpenTransport> {
   if (address === 'poll') return async () => undefined;
   if (typeof address === 'string' && /^sqs:/i.test(address)) {
     const { sqsOptionsOf, sqsTransport } = await import('@waybill/aws/sqs');
-    const settings = sqsOptionsOf(address);
+    const settings = { ...sqs, ...sqsOptionsOf(address) };
     return async ({ clock, logger }) => sqsTransport({ ...settings, clock, ...(logger && { logger }) });
   }
   throw unknownPlace('transport', address, ['poll', 'sqs'], 'Use poll, or an address like sqs://REGION/PREFIX.');

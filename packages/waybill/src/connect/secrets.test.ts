@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { remote } from '@waybill/client/http';
+import { rpcRemote } from '@waybill/client/rpc';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Terminal } from '../cli/testing/terminal.ts';
@@ -36,7 +37,21 @@ const password = secretIn(junk);
 const value = secretIn(fc.string({ unit: fc.constantFrom('/', '@', ':', '=', '%', '.', '1', 'a', '#') }));
 
 const scheme = fc.constantFrom(
-  ...['sqlite', 'postgres', 'postgresql', 'dynamodb', 'http', 'https', 'sqs', 's3', 'file', 'SQLITE', 'Postgres'],
+  ...[
+    'sqlite',
+    'postgres',
+    'postgresql',
+    'dynamodb',
+    'http',
+    'https',
+    'grpc',
+    'grpcs',
+    'sqs',
+    's3',
+    'file',
+    'SQLITE',
+    'Postgres',
+  ],
   ...['postgers', 'redis', 'htp', 'sqss', 'localhost', 'u'],
 );
 const name = fc.constantFrom(
@@ -73,6 +88,7 @@ test('D3: no message shows a secret, wherever it stands in an address of whateve
         await refusal(() => readTransport(address)),
         await refusal(() => readBlobs(address)),
         await refusal(() => remote(address).close()),
+        await refusal(() => rpcRemote(address).close()),
         ...told.map(({ out, err }) => out + err),
       ];
       expect(texts.find((text) => text.includes(SECRET))).toBeUndefined();

@@ -1,7 +1,7 @@
 /** Addresses whose path is a file or a folder: they have no user, so an `@` is part of a name. */
 const FILE = /^(sqlite|file):([^?]*)(?:\?(.*))?$/is;
 const URL_LIKE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#\\]*)([^?#]*)(?:\?([^#]*))?/i;
-const KNOWN_SCHEME = /^(postgres|postgresql|dynamodb|https?|sqs|s3):/i;
+const KNOWN_SCHEME = /^(postgres|postgresql|dynamodb|https?|grpcs?|sqs|s3):/i;
 const HOST_AND_PORT = /^(?:\[[0-9a-f:.]+\]|[\w.%-]*)(?::\d*)?$/i;
 
 /** Stands for everything that may be secret. */
@@ -28,12 +28,19 @@ export function shownAddress(address: string): string {
   return isDoubtful ? `${scheme}:${MASK}` : `${scheme}://${host}${path}${shownQuery(query)}`;
 }
 
+/** The same without path and parameters, for addresses whose path may hold a key. */
+export const shownOrigin = (address: string): string =>
+  /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?#]*|\*\*\*$)/i.exec(shownAddress(address))?.[0] ?? '';
+
 /** Whether the name of a parameter is part of what `shownAddress` shows. */
 export const showsParameter = (address: string, name: string): boolean =>
   (shownAddress(address).split('?', 2)[1] ?? '').split('&').includes(`${name}=${MASK}`);
 
-/** A word of a command line for messages: an address may stand where none is expected. */
-export const shownWord = (word: string): string => (/[:@]/.test(word) ? shownAddress(word) || MASK : word);
+/** A word of a command line for messages: an address or a key may stand where none is expected. */
+export const shownWord = (word: string): string => {
+  if (/^wb_/.test(word)) return `wb_${MASK}`;
+  return /[:@]/.test(word) ? shownAddress(word) || MASK : word;
+};
 
 /** Without `=` it is not clear that a text is a name. */
 function shownQuery(query: string | undefined): string {

@@ -1,9 +1,13 @@
 import {
+  checkFollowQuery,
+  checkJournalQuery,
   checkNames,
   type EventFilter,
+  type FollowJobQuery,
   isObject,
   type JobFilter,
   type JobRequest,
+  type JournalReadQuery,
   type LimitRule,
   type Waybill,
 } from '@waybill/core';
@@ -55,6 +59,10 @@ const envelopes: Check<keyof (readonly JobRequest[])> = (call, given) => {
     if (isObject(one)) checkEnvelopeNames({ call, at: `jobs[${index}]` }, one);
 };
 
+/** By the engine's own rules, so that a remote connection refuses the same as a store does. */
+const journalQuery: Check<keyof JournalReadQuery> = (_, given) => void checkJournalQuery(given as JournalReadQuery);
+const followQuery: Check<keyof FollowJobQuery> = (_, given) => void checkFollowQuery(given as FollowJobQuery);
+
 const inTenant = only('tenant');
 const RULE = namesOf<LimitRule>({ concurrency: true, rate: true });
 const rule: Check<keyof LimitRule> = (owner, given) => {
@@ -80,19 +88,28 @@ const MESSAGES: Calls<DeadMessages> = {
   replay: [only('tenant', 'queues'), only('atMost')],
 };
 
-type Groups = Omit<Waybill, 'health' | 'close'>;
+/** Sinks are for servers; a connection has none. */
+type Groups = Omit<Waybill, 'health' | 'close' | 'sinks'>;
+type GroupsWithinGroups = 'messages' | 'sessions' | 'taskTokens';
 
-const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups[Group]>, 'messages'>> } = {
+const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups[Group]>, GroupsWithinGroups>> } = {
   jobs: {
     enqueue: [envelope, only('tenant', 'idempotencyKey', 'within')],
-    enqueueMany: [envelopes, only('tenant', 'within')],
+    enqueueMany: [envelopes, only('tenant', 'within', 'onCreated')],
     get: [undefined, only('tenant', 'overBytes')],
     list: [filtered(JOB_FILTER, 'filter', 'limit', 'cursor', 'overBytes')],
     claim: [only('tenant', 'queues', 'count', 'workerId', 'leaseMs', 'claimId', 'waitMs', 'signal')],
-    heartbeat: [only('tenant', 'workerId', 'instance', 'jobs', 'leaseMs')],
-    settle: [only('tenant', 'id', 'leaseToken', 'workerId', 'outcome', 'within')],
-    report: [only('tenant', 'id', 'leaseToken', 'workerId', 'fraction', 'data', 'checkpoint', 'number')],
+    heartbeat: [only('tenant', 'workerId', 'instance', 'jobs', 'leaseMs', 'strict')],
+    settle: [only('tenant', 'id', 'leaseToken', 'workerId', 'queue', 'outcome', 'within')],
+    report: [only('tenant', 'id', 'leaseToken', 'workerId', 'queue', 'fraction', 'data', 'checkpoint', 'number')],
+    spend: [only('tenant', 'id', 'leaseToken', 'workerId', 'queue', 'amounts', 'key', 'number')],
     progress: [undefined, inTenant],
+    append: [only('tenant', 'id', 'leaseToken', 'workerId', 'queue', 'entries')],
+    journal: [undefined, journalQuery],
+    follow: [undefined, followQuery],
+    ask: [
+      only(...(['tenant', 'id', 'leaseToken', 'queue', 'key', 'text', 'choices', 'details', 'expiresInMs'] as const)),
+    ],
     cancel: [undefined, only('tenant', 'by', 'reason')],
     activate: [undefined, inTenant],
     retry: [undefined, inTenant],
@@ -115,6 +132,18 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
     setLimit: [undefined, rule, inTenant],
     setKeep: [undefined, undefined, inTenant],
   },
+  tenants: {
+    list: [only('limit', 'cursor')],
+    get: [undefined],
+    stats: [undefined],
+    setLimits: [undefined, only('waiting', 'enqueueRate', 'concurrency')],
+  },
+  budgets: {
+    set: [only('unit', 'period', 'limit', 'key'), inTenant],
+    list: [only('tenant', 'limit', 'cursor')],
+    get: [undefined, inTenant],
+    remove: [undefined, inTenant],
+  },
   limits: { get: [undefined, inTenant], set: [undefined, rule, inTenant] },
   crons: {
     put: [undefined, inTenant],
@@ -133,6 +162,11 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
     resume: [undefined, inTenant],
   },
   workers: { list: [inTenant], direct: [undefined, undefined, inTenant] },
+  questions: {
+    list: [only('tenant', 'status', 'jobId', 'idPrefix', 'limit', 'cursor')],
+    get: [undefined, inTenant],
+    answer: [undefined, only('choice', 'text'), only('tenant', 'by')],
+  },
   events: {
     end: [],
     read: [filtered(EVENT_FILTER, 'filter', 'after', 'limit')],
@@ -144,6 +178,15 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
     put: [only('kind', 'id', 'value', 'expected', 'expiresAt', 'fact'), inTenant],
     remove: [undefined, undefined, only('tenant', 'expected', 'fact')],
   },
+  keys: {
+    create: [only('name', 'scopes', 'queues', 'types', 'requestsPerMinute', 'expiresAt'), only('tenant', 'by')],
+    list: [inTenant],
+    get: [undefined, inTenant],
+    rotate: [undefined, only('tenant', 'by', 'keepOldMs')],
+    revoke: [undefined, only('tenant', 'by')],
+    identify: [undefined],
+  },
+  audit: { record: [only('principal', 'action', 'target', 'outcome', 'name', 'requestId', 'address'), inTenant] },
 };
 
 type Call = (...given: unknown[]) => unknown;

@@ -8,6 +8,7 @@ import {
   WaybillError,
 } from '@waybill/core';
 import { checkTaskDefaults, type TaskDefaults } from '@waybill/worker';
+import { checkTelemetry, type TelemetryOption } from './telemetry-option.ts';
 
 export interface ConnectOptions {
   /** @defaultValue stderrLogger: warnings, errors and failed runs, one line each. `silentLogger` turns that off. */
@@ -18,7 +19,8 @@ export interface ConnectOptions {
   transport?: string;
   /**
    * Where payloads go that are too large for a row, when the engine runs in this process: `file:FOLDER` or
-   * `s3://BUCKET/PREFIX`, with `?threshold=BYTES`. All processes of one store need the same. @defaultValue nowhere
+   * `s3://BUCKET/PREFIX`, with `?threshold=BYTES`. Workers of the connection keep the files of jobs there, behind a server too.
+   * All processes of one store need the same. @defaultValue nowhere
    */
   blobs?: string;
   /** Whether a DynamoDB table that does not exist is made. @defaultValue true */
@@ -31,10 +33,17 @@ export interface ConnectOptions {
    * @defaultValue 3 attempts, then a dead letter that is kept for 90 days
    */
   defaults?: TaskDefaults;
-  /** Sent with every call to a server, e.g. `Authorization`. */
+  /** An API key, or another token that the server takes; sent as `Authorization: Bearer`. Only for servers. @defaultValue none */
+  key?: string;
+  /** Sent with every call to a server, e.g. for a proxy in front of it. */
   headers?: Record<string, string>;
+  /**
+   * Traces and metrics by the OpenTelemetry API, of producers and workers of this connection and of an engine in this
+   * process. `true` takes what is registered with the API; see docs/telemetry.md. @defaultValue false
+   */
+  telemetry?: TelemetryOption;
   /** How the engine behaves when it runs in this process. */
-  engine?: Pick<EngineOptions, 'leaseMs' | 'maintenance' | 'sweepEveryMs' | 'retention'>;
+  engine?: Pick<EngineOptions, 'leaseMs' | 'maintenance' | 'sweepEveryMs' | 'retention' | 'journal'>;
 }
 
 type EngineSettings = NonNullable<ConnectOptions['engine']>;
@@ -47,7 +56,9 @@ const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
   create: true,
   tenant: true,
   defaults: true,
+  key: true,
   headers: true,
+  telemetry: true,
   engine: true,
 };
 
@@ -56,6 +67,7 @@ const ENGINE: Readonly<Record<keyof EngineSettings, true>> = {
   maintenance: true,
   sweepEveryMs: true,
   retention: true,
+  journal: true,
 };
 
 const RETENTION: Readonly<Record<keyof NonNullable<EngineSettings['retention']>, true>> = {
@@ -63,6 +75,7 @@ const RETENTION: Readonly<Record<keyof NonNullable<EngineSettings['retention']>,
   finishedMs: true,
   deadMs: true,
   eventsMs: true,
+  journalMs: true,
   everyMs: true,
 };
 
@@ -71,26 +84,37 @@ export function checkOptions(options: ConnectOptions): void {
   checkNames('connect()', options, Object.keys(OPTIONS));
   checkLogger(options.logger);
   if (options.tenant !== undefined) checkTenant(options.tenant);
+  checkTelemetry(options.telemetry);
   if (options.defaults !== undefined) checkTaskDefaults("The option 'defaults'", options.defaults);
   if (options.engine !== undefined) checkEngine(options.engine);
 }
 
-/** A server has a transport, blobs and an engine of its own. */
+/** A server has a transport and an engine of its own. It opens payloads itself, but files of jobs are the worker's. */
 export function checkRemoteOptions(options: ConnectOptions): void {
-  const name = (['transport', 'blobs', 'engine'] as const).find((one) => options[one] !== undefined);
+  const name = (['transport', 'engine'] as const).find((one) => options[one] !== undefined);
   if (name === undefined) return;
   throw new WaybillError('invalid_request', `The option '${name}' has no effect with the address of a server.`, {
     hint: 'Set it where the server runs, or connect to the store itself.',
   });
 }
 
+/** Whoever opens a store may do everything there: a key would look as if it narrowed that. */
+export function checkStoreOptions({ key }: ConnectOptions): void {
+  if (key === undefined) return;
+  throw new WaybillError('invalid_request', "The option 'key' has no effect with the address of a store.", {
+    hint: 'Leave it out, or connect to a server such as https://jobs.example.com.',
+  });
+}
+
 /** As the engine checks them, but before the store is opened. */
 function checkEngine(engine: EngineSettings): void {
   checkNames("The option 'engine'", engine, Object.keys(ENGINE));
-  const { retention = {}, maintenance, ...lengths } = engine;
+  const { retention = {}, journal = {}, maintenance, ...lengths } = engine;
   checkNames("The option 'engine.retention'", retention, Object.keys(RETENTION));
   checkPositive(lengths, '');
+  checkNames("The option 'engine.journal'", journal, ['maxBytes']);
   checkPositive(retention, 'retention.');
+  checkPositive(journal, 'journal.');
   if (!('maintenance' in engine) || typeof maintenance === 'boolean') return;
   const given = String(maintenance);
   throw new WaybillError('invalid_request', `The option 'maintenance' must be true or false, not ${given}.`);

@@ -6,6 +6,7 @@ import {
   type EnqueueContext,
   invalidField,
   type Job,
+  type Keys,
   newJobId,
   stderrLogger,
   systemClock,
@@ -20,8 +21,8 @@ import {
   type EnqueueOptions,
   type Jsonified,
   requestFor,
-  type Task,
   type TaskInput,
+  type TaskResult,
   Worker,
   type WorkerOptions,
 } from '@waybill/worker';
@@ -37,11 +38,16 @@ import {
   type WorkflowsById,
   workflowsById,
 } from './id-argument.ts';
+import { LazyFileStore } from './lazy-file-store.ts';
 import { open } from './open.ts';
 import { plainSchedule, type ScheduleRequest } from './schedule-request.ts';
+import { type ScheduleGiven, scheduleOf } from './schedule-task.ts';
 import { checkedServer } from './server-check.ts';
+import { isInstrumentation, loadTelemetry } from './telemetry-option.ts';
 import { checkWait, resultOf, type WaitOptions, Waits } from './wait.ts';
+import { type BuildOptions, builtWorkflow, type WorkflowBuilder } from './workflow-builder.ts';
 import { type GraphNode, plainNodes, plainWorkflow, type WorkflowRequest } from './workflow-request.ts';
+import { type EndedWorkflow, isStartedWorkflow, type StartedWorkflow, untilEnded } from './workflow-wait.ts';
 
 declare const RESULT: unique symbol;
 
@@ -89,40 +95,52 @@ export interface Connection extends Waybill {
   readonly deadLetters: DeadLettersById;
   readonly crons: TypedCrons;
   readonly workflows: TypedWorkflows;
+  readonly keys: Keys;
   /** Checked against the task's schema before anything is stored; durable when it answers. */
-  enqueue<T extends AnyTask>(task: T, ...given: Given<T>): Promise<Enqueued<ResultOf<T>>>;
+  enqueue<T extends AnyTask>(task: T, ...given: Given<T>): Promise<Enqueued<TaskResult<T>>>;
   /** All or nothing, at most 1,000 in a call. */
   enqueueMany<T extends AnyTask>(
     task: T,
     inputs: readonly TaskInput<T>[],
     options?: Omit<EnqueueOptions, 'id' | 'idempotencyKey'>,
-  ): Promise<Enqueued<ResultOf<T>>[]>;
+  ): Promise<Enqueued<TaskResult<T>>[]>;
   /**
    * The result, once the job has completed. Refused with `conflict` when it ends otherwise, `timeout` when late, and with
    * `unsupported` at once where the queue keeps nothing of jobs that complete.
    */
   wait<Result = unknown>(job: Enqueued<Result> | string, options?: WaitOptions): Promise<Jsonified<Result>>;
+  /** How a workflow has ended, with the results of its nodes by their names. Refused with `timeout` when late. */
+  wait(workflow: StartedWorkflow, options?: WaitOptions): Promise<EndedWorkflow>;
+  /**
+   * A graph of jobs of tasks: `w.run` adds a node, `w.map` one job for each item of a list. All of it is stored, or nothing;
+   * durable when it answers. See docs/workflows.md.
+   */
+  workflow(build: (w: WorkflowBuilder) => unknown, options?: BuildOptions): Promise<StartedWorkflow>;
+  /** A job of the task at each tick of a cron expression. Put again under the same name, it replaces the schedule. */
+  schedule<T extends AnyTask>(task: T, expression: string, ...given: ScheduleGiven<T>): Promise<CronRecord>;
   /** A started worker; stopped by its `stop` or when the connection closes. */
   work(tasks: readonly AnyTask[], options?: WorkOptions): Worker;
   /** Stops the workers of this connection, then closes it. */
   close(): Promise<void>;
 }
 
-type ResultOf<T> = T extends Task<infer _Input, infer _Output, infer Result> ? Result : never;
-
 /**
  * `sqlite:./waybill.db` and `sqlite::memory:`, `postgres://..` and `dynamodb://..` run the engine in this process;
- * `http(s)://..` speaks to a server.
+ * `http(s)://..` and `grpc(s)://..` speak to a server; over gRPC, to what workers and producers need of it.
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<Connection> {
-  const port = await open(url, options);
-  return connectionTo(isRemote(url) ? checkedServer(port, url, options) : port, options);
+  const telemetry = await loadTelemetry(options?.telemetry);
+  // The port and the workers share one.
+  const given = telemetry === undefined ? options : { ...options, telemetry };
+  const port = await open(url, given);
+  return connectionTo(isRemote(url) ? checkedServer(port, url, given) : port, given);
 }
 
 /** `waitClock`: by which `wait` counts, where that is another one. */
 export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitClock?: Clock): Connection {
-  const { logger = stderrLogger, clock = systemClock, blobs, tenant, defaults } = options;
+  const { logger = stderrLogger, clock = systemClock, blobs, tenant, defaults, telemetry } = options;
   const workers = new Set<Worker>();
+  const files = blobs === undefined ? undefined : new LazyFileStore(blobs, telemetry);
   let isClosed = false;
   const waits = new Waits(port, waitClock ?? clock, tenant);
   const [crons, workflows] = [checkedCalls(port, 'crons'), checkedCalls(port, 'workflows')];
@@ -131,6 +149,8 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
     deadLetters: deadLettersById(checkedDeadLetters(port)),
     queues: checkedCalls(port, 'queues'),
     limits: checkedCalls(port, 'limits'),
+    tenants: checkedCalls(port, 'tenants'),
+    budgets: checkedCalls(port, 'budgets'),
     crons: { ...crons, put: async (request, context) => crons.put(await plainSchedule(request, defaults), context) },
     workflows: {
       ...workflowsById(workflows),
@@ -138,8 +158,10 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
       addNodes: async (id, nodes, context) => workflows.addNodes(id, await plainNodes(nodes, defaults), context),
     },
     workers: checkedCalls(port, 'workers'),
+    questions: checkedCalls(port, 'questions'),
     events: checkedCalls(port, 'events'),
     ...(port.records && { records: checkedCalls(port, 'records') }),
+    ...((port.keys && { keys: checkedCalls(port, 'keys') }) as { keys: Keys }),
     health: () => port.health(),
 
     enqueue: async (task, ...[input, given = {}]) => {
@@ -162,8 +184,19 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
       const jobs = await port.jobs.enqueueMany(requests, contextOf(given));
       return jobs.map((job, index) => ({ id: job.id, job, created: job.id === requests[index]!.id }));
     },
-    wait: async (job, given = {}) => {
+    workflow: async (build, options = {}) => {
+      const { tenant: whose, within, ...rest } = options;
+      const request = builtWorkflow(build, rest);
+      const context = { ...(whose !== undefined && { tenant: whose }), ...(within !== undefined && { within }) };
+      return connection.workflows.create(request, context);
+    },
+    schedule: async (task, expression, ...[input, options]) => {
+      const { request, context } = scheduleOf(task, expression, input, options);
+      return connection.crons.put(request, context);
+    },
+    wait: async (job: Enqueued | StartedWorkflow | string, given: WaitOptions = {}) => {
       checkWait(given);
+      if (isStartedWorkflow(job)) return untilEnded(port, waitClock ?? clock, job, given) as never;
       const id = typeof job === 'string' ? job : job?.id;
       if (typeof id !== 'string') throw invalidField('job', 'must be a job id, or what enqueue() has answered.');
       // What was enqueued for another tenant is waited for there.
@@ -175,9 +208,23 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
       if (isClosed) throw new WaybillError('unavailable', 'This connection was closed, and can start no worker.');
       checkStopOn(stopOn);
       const { jobs, events } = port;
-      const room = blobs === undefined ? {} : { maxResultBytes: LARGEST_PAYLOAD };
+      const room = files === undefined ? {} : { maxResultBytes: LARGEST_PAYLOAD, files };
       const whose = tenant === undefined ? {} : { tenant };
-      const worker = new Worker({ clock, events, logger, ...room, ...whose, ...given, jobs, tasks });
+      const observed = isInstrumentation(telemetry) && {
+        middleware: [telemetry.middleware, ...(given.middleware ?? [])],
+      };
+      const worker = new Worker({
+        clock,
+        events,
+        logger,
+        ...(defaults && { defaults }),
+        ...room,
+        ...whose,
+        ...given,
+        ...observed,
+        jobs,
+        tasks,
+      });
       workers.add(worker);
       const stop = () => {
         connection
@@ -195,6 +242,7 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
       isClosed = true;
       await Promise.all([...workers].map((worker) => worker.stop()));
       await port.close();
+      await files?.close();
     },
   };
   return connection;

@@ -13,7 +13,7 @@ type Jobs = Waybill['jobs'];
 type DeadLetters = Waybill['deadLetters'];
 type Workflows = Waybill['workflows'];
 
-const JOBS = ['get', 'progress', 'cancel', 'activate', 'retry'] as const;
+const JOBS = ['get', 'progress', 'journal', 'follow', 'cancel', 'activate', 'retry'] as const;
 const DEAD_LETTERS = ['get', 'replay', 'discard'] as const;
 const WORKFLOWS = ['get', 'nodes', 'cancel', 'resume'] as const;
 

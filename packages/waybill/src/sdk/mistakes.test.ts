@@ -55,6 +55,18 @@ test('D12: a server of something else is told of', async () => {
   expect((await told).message).toBe(`The server ${url} answers, but it is no Waybill server.`);
 });
 
+test('a server that asks for keys and tells strangers no more than its status is one of ours', async () => {
+  const headers = { 'Content-Type': 'application/openjobspec+json', 'OJS-Version': '1.0' };
+  const url = await listening(createServer((_, answer) => answer.writeHead(200, headers).end('{"status":"ok"}')));
+  const warnings: unknown[] = [];
+  const logger = { ...firstWarning().logger, warn: (...line: unknown[]) => void warnings.push(line) };
+  const waybill = await connect(url, { logger, key: 'wb_abcdefghijkm_0123456789012345678901234567890123456789012' });
+  onTestFinished(() => waybill.close());
+  // Asked later, so the answer to the first question is there too.
+  await waybill.health().catch(() => undefined);
+  expect(warnings).toEqual([]);
+});
+
 test.each<[number, string, string, string]>([
   [200, '<html>hi</html>', 'answers, but it is no Waybill server.', 'Check the port'],
   [200, '{"status":"ok"}', 'answers, but it is no Waybill server.', 'Check the port'],

@@ -42,7 +42,7 @@ test.each<[unknown, string]>([
   expect(existsSync(file)).toBe(false);
 });
 
-test.each([{ transport: 'poll' }, { blobs: 'file:./blobs' }, { engine: { leaseMs: 5 } }])(
+test.each([{ transport: 'poll' }, { engine: { leaseMs: 5 } }])(
   'D3: %j with the address of a server is refused, because it would have no effect',
   async (options) => {
     const [name] = Object.keys(options);
@@ -64,7 +64,8 @@ test.each<[object, string]>([
   [{ transport: 'sqss://r/p' }, 'Unknown transport'],
   [{ blobs: 'nonsense' }, 'Unknown blobs'],
   [{ allowedHosts: ['http://jobs.example'] }, "Invalid host name 'http://jobs.example'"],
-  [{ host: '0.0.0.0' }, 'Refusing to listen on 0.0.0.0'],
+  [{ host: '0.0.0.0', testDirectives: true }, 'Refusing test directives beyond loopback'],
+  [{ tls: { cert: '/nowhere.crt', key: '/nowhere.key' } }, 'Cannot read the TLS file /nowhere.crt'],
 ])('D3: a server with %j is refused before a file is made', async (options, why) => {
   const home = folder();
   const serve = { host: '127.0.0.1', port: 0, portGiven: true, noAuth: false, requireLease: false };

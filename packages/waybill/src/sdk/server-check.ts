@@ -1,4 +1,5 @@
-import { isObject, stderrLogger, type Waybill } from '@waybill/core';
+import { isObject, type Logger, stderrLogger, type Waybill } from '@waybill/core';
+import { shownAddress } from '../connect/shown-address.ts';
 import type { ConnectOptions } from './connect-options.ts';
 
 /** A server that has not answered by then is told of. */
@@ -8,30 +9,59 @@ const SILENT_MS = 1_000;
  * The port of a server, which is asked once whether it is there. A server that is away is told of by the log: a worker or
  * a web application may well start before its server does, and goes on when that answers.
  */
-export function checkedServer(port: Waybill, url: string, { logger = stderrLogger, headers }: ConnectOptions): Waybill {
+export function checkedServer(port: Waybill, url: string, options: ConnectOptions): Waybill {
+  const { logger = stderrLogger, key } = options;
+  const headers = { ...options.headers, ...(key !== undefined && { Authorization: `Bearer ${key}` }) };
   const closing = new AbortController();
+  if (/^grpc/i.test(url)) return checkedRpc(port, shownAddress(url), logger);
   const { origin, pathname } = new URL(url);
   const server = origin + pathname.replace(/\/+$/, '');
   const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(SILENT_MS)]);
-  fetch(`${server}/health`, { signal, ...(headers && { headers }) })
+  fetch(`${server}/health`, { signal, headers, redirect: 'manual' })
     .then(async (answer) => {
       const body = await bodyOf(answer);
-      if (isHealth(body)) return;
+      if (isHealth(body, answer.headers)) return;
       const { status } = answer;
       const isPage = answer.ok || status === 404;
       const what = isPage ? 'answers, but it is no Waybill server' : `answers with status ${status}. Calls are refused`;
       logger.warn({ status, hint: adviceFor(status) }, `The server ${server} ${what}.`);
     })
-    .catch((error: unknown) => {
+    .catch(async (error: unknown) => {
+      const { noAnswer } = await import('@waybill/client/http');
       if (closing.signal.aborted) return;
       const why = signal.aborted ? `has not answered within ${SILENT_MS} ms` : 'could not be reached';
-      const hint = 'Check the address, and that the server runs there.';
+      const { hint = 'Check the address, and that the server runs there.' } = noAnswer(server, error);
       logger.warn({ hint, cause: codeOf(error) }, `The server ${server} ${why}. Calls fail until it answers.`);
     });
   return {
     ...port,
     close: () => {
       closing.abort();
+      return port.close();
+    },
+  };
+}
+
+/** By the protocol's own question for the health. It is repeated for longer than is waited for here. */
+function checkedRpc(port: Waybill, server: string, logger: Logger): Waybill {
+  let isOver = false;
+  const tell = (why: string, hint = 'Check the address, and that the server runs there.') => {
+    if (!isOver) logger.warn({ hint }, `The server ${server} ${why}. Calls fail until it answers.`);
+    isOver = true;
+  };
+  const silent = setTimeout(() => tell(`has not answered within ${SILENT_MS} ms`), SILENT_MS);
+  port
+    .health()
+    .catch((error: { code?: unknown; hint?: string }) => {
+      if (error.code === 'unauthenticated') tell('refuses the key', adviceFor(401));
+      else tell('could not be reached', error.hint);
+    })
+    .finally(() => clearTimeout(silent));
+  return {
+    ...port,
+    close: () => {
+      isOver = true;
+      clearTimeout(silent);
       return port.close();
     },
   };
@@ -53,13 +83,17 @@ async function bodyOf(answer: Response): Promise<unknown> {
   }
 }
 
-/** Also of a server whose store is away: it says so with another status, and its calls say why. */
-const isHealth = (body: unknown): boolean =>
-  isObject(body) && typeof body['status'] === 'string' && isObject(body['backend']);
+/**
+ * Also of a server whose store is away: it says so with another status, and its calls say why. A server that asks for keys
+ * tells strangers nothing but its status, and the version of the specification in a header.
+ */
+const isHealth = (body: unknown, headers: Headers): boolean =>
+  isObject(body) && typeof body['status'] === 'string' && (isObject(body['backend']) || headers.has('ojs-version'));
 
 function adviceFor(status: number): string {
   if (status === 401 || status === 403 || status === 407)
-    return "Send what it asks for in the option 'headers', such as Authorization.";
+    return "Send what it asks for: an API key in the option 'key', what a proxy wants in the option 'headers'.";
+  if (status >= 300 && status < 400) return 'Check the port and the path in the address. Redirects are not followed.';
   if (status >= 500) return 'Check that a Waybill server runs behind what answers at this address.';
   return 'Check the port and the path in the address.';
 }

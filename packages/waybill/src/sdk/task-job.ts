@@ -1,5 +1,12 @@
 import { invalidField, isObject, type JobOptions, type JobRequest } from '@waybill/core';
-import { type AnyTask, type EnqueueOptions, requestFor, type TaskDefaults, type TaskInput } from '@waybill/worker';
+import {
+  type AnyTask,
+  type EnqueueOptions,
+  requestFor,
+  type TaskDefaults,
+  type TaskInput,
+  templateFor,
+} from '@waybill/worker';
 import { checkEnvelopeNames } from './envelope-names.ts';
 
 /** What a job may be given that a schedule or a workflow makes: whether and when it comes to be is theirs to say. */
@@ -11,10 +18,14 @@ export class TaskJob {
   readonly input: unknown;
   readonly options: TaskJobOptions;
 
-  constructor(task: AnyTask, input: unknown, options: TaskJobOptions) {
+  /** One item of a list is its input, which is not known yet: so it is not checked either. */
+  readonly isItem: boolean;
+
+  constructor(task: AnyTask, input: unknown, options: TaskJobOptions, isItem = false) {
     this.task = task;
     this.input = input;
     this.options = options;
+    this.isItem = isItem;
   }
 }
 
@@ -55,6 +66,7 @@ export async function envelopeOf(job: unknown, root: string, defaults: TaskDefau
   if (wrong !== undefined) throw invalidField(`${root}.${wrong}`, 'has no meaning for a job that is made by others.');
   const { unique: _, ...policy } = task?.policy ?? {};
   const plain = task?.policy === undefined ? task : { ...task, policy };
+  if (job.isItem) return templateFor(plain, options, defaults);
   return requestFor(plain, input, options, { root, defaults });
 }
 

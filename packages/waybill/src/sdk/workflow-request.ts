@@ -1,10 +1,12 @@
-import { checkNames, isObject } from '@waybill/core';
-import type { TaskDefaults } from '@waybill/worker';
+import { type Condition, checkNames, type IfSkipped, isObject, type MapRule } from '@waybill/core';
+import { checkGiven, PARENT_NAMES, type TaskDefaults } from '@waybill/worker';
 import { checkEnvelopeNames } from './envelope-names.ts';
 import { type AnyJob, envelopeOf, type PlainJob, refuseTask, TaskJob } from './task-job.ts';
 
 interface Named {
   name?: string;
+  /** How long the whole may take, in milliseconds. */
+  timeout_ms?: number;
   failure_policy?: 'stop' | 'continue';
   callbacks?: { on_success?: AnyJob; on_failure?: AnyJob; on_complete?: AnyJob };
 }
@@ -27,6 +29,14 @@ interface NodePlace {
   id: string;
   /** Names of the nodes that must complete first. */
   depends_on?: readonly string[];
+  /** It is skipped unless this holds of what its parents returned. */
+  when?: Condition;
+  /** Milliseconds after the last of its parents has ended. */
+  delay_ms?: number;
+  /** @defaultValue it runs if at least one parent has completed */
+  if_skipped?: IfSkipped;
+  /** One job for each item of a list that a parent returned. */
+  map?: MapRule & { concurrency?: number };
 }
 
 /** `{ id, depends_on, job: jobOf(task, input) }`, or the fields of a plain job beside them. */
@@ -36,8 +46,8 @@ export type GraphNode = NodePlace & ({ job: AnyJob } | PlainJob);
 export type WorkflowRequest = Named &
   (Chain | Group | { type: 'batch'; jobs: readonly WorkflowPart[] } | { type?: 'dag'; nodes: readonly GraphNode[] });
 
-const NAMES = ['type', 'name', 'failure_policy', 'callbacks', 'steps', 'jobs', 'nodes'];
-const NODE_NAMES = ['id', 'depends_on', 'job'];
+const NAMES = ['type', 'name', 'timeout_ms', 'failure_policy', 'callbacks', 'steps', 'jobs', 'nodes'];
+const NODE_NAMES = ['id', 'depends_on', 'when', 'delay_ms', 'if_skipped', 'map', 'job'];
 const CALLBACKS = ['on_success', 'on_failure', 'on_complete'];
 
 /** Checks the names in it, and the input of its tasks. What is left is the engine's to check. */
@@ -64,6 +74,19 @@ async function plainNode(node: unknown, place: string, defaults: TaskDefaults | 
     return node;
   }
   checkNames(place, node, NODE_NAMES);
+  const { job, depends_on: parents = [] } = node as { job: unknown; depends_on?: string[] };
+  if (job instanceof TaskJob && job.task?.parents !== undefined && Array.isArray(parents)) {
+    const { meta = {} } = job.options;
+    const names = (meta[PARENT_NAMES] as string[] | undefined) ?? parents;
+    checkGiven(job.task, names, place);
+    const named = new TaskJob(
+      job.task,
+      job.input,
+      { ...job.options, meta: { ...meta, [PARENT_NAMES]: names } },
+      job.isItem,
+    );
+    return { ...(node as object), job: await envelopeOf(named, `${place}.job`, defaults) };
+  }
   return { ...(node as object), job: await envelopeOf(node['job'], `${place}.job`, defaults) };
 }
 

@@ -1,4 +1,7 @@
 import {
+  type AppendCall,
+  type Appended,
+  type JournalEntry,
   type Lease,
   type Logger,
   type Outcome,
@@ -11,11 +14,13 @@ import {
   type AnyTask,
   type Ended,
   execute,
-  inProcessRunner,
+  type FileStore,
+  Journaling,
   type Middleware,
   RunControl,
   runTask,
 } from '@waybill/worker';
+import { type IsolatedRuns, KitRunner } from './kit-runner.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export interface RunParts {
@@ -24,32 +29,59 @@ export interface RunParts {
   tasks: ReadonlyMap<string, AnyTask>;
   middleware: readonly Middleware[];
   logger: Logger;
+  isolated: IsolatedRuns;
+  files: FileStore;
   /** Real time that a handler may take before its timeout comes. */
   handlerMs: number;
 }
 
 const MAX_RESULT_BYTES = 1_048_576;
-/** Whatever runner a task names: a test runs its handler in its own process, one at a time. */
-const runner = inProcessRunner({ concurrency: 1 });
+const LEASE_MS = 30_000;
+
+/** What a run came to, and what it has said. */
+export interface RanOnce extends Ended {
+  entries: JournalEntry[];
+}
 
 /** One claimed job through the same pipeline as in a worker, on the test's own time. */
-export async function runJob(lease: Lease, parts: RunParts): Promise<Ended> {
+export async function runJob(lease: Lease, parts: RunParts): Promise<RanOnce> {
   const over = new AbortController();
-  const run = runOnce(lease, parts).finally(() => over.abort());
+  const runner = new KitRunner(parts.isolated);
+  const run = runOnce(lease, runner, parts).finally(() => over.abort());
   const timeoutMs = lease.job.timeoutMs ?? parts.tasks.get(lease.job.type)?.policy.timeout;
-  // A handler that waits for ever would hold up the test for ever: its timeout is in time that stands still.
-  if (timeoutMs !== undefined)
-    void systemClock.sleep(parts.handlerMs, over.signal).then(() => {
-      if (!over.signal.aborted) void parts.clock.advance(timeoutMs);
-    });
+  if (timeoutMs !== undefined) void endByTimeout(timeoutMs, runner, parts, over.signal);
   return run;
 }
 
-function runOnce(lease: Lease, { port, clock, tasks, middleware, logger }: RunParts): Promise<Ended> {
+/**
+ * A handler that waits for ever would hold up the test for ever: its timeout is in time that stands still. A process works in
+ * real time, so it has all of its timeout.
+ */
+async function endByTimeout(
+  timeoutMs: number,
+  runner: KitRunner,
+  { handlerMs, clock }: RunParts,
+  over: AbortSignal,
+): Promise<void> {
+  await systemClock.sleep(handlerMs, over);
+  if (runner.isProcess) await systemClock.sleep(Math.max(0, timeoutMs - handlerMs), over);
+  if (!over.aborted) await clock.advance(timeoutMs);
+}
+
+async function runOnce(lease: Lease, runner: KitRunner, parts: RunParts): Promise<RanOnce> {
+  const { port, clock, tasks, middleware, logger, files } = parts;
   const control = new RunControl(clock.monotonic());
   const facts = { workerId: 'test', maxResultBytes: MAX_RESULT_BYTES };
-  const parts = { jobs: port.jobs, clock, logger, runner, middleware, ...facts };
-  return execute(
+  const entries: JournalEntry[] = [];
+  const journaling = new Journaling({
+    jobs: { append: (call) => heard(port, lease, call, entries) },
+    ...{ clock, logger, tasks, leaseMs: LEASE_MS },
+    // A test needs no folder on the disk; what the task says is the same.
+    withoutOutbox: true,
+    onLeaseLost: (run) => run.abort(new WaybillError('lease_lost', `The lease of job ${lease.job.id} was lost.`)),
+  });
+  const running = { jobs: port.jobs, clock, logger, runner, middleware, journaling, files, ...facts };
+  const ended = await execute(
     { lease },
     {
       tasks,
@@ -58,13 +90,28 @@ function runOnce(lease: Lease, { port, clock, tasks, middleware, logger }: RunPa
         logger.warn({ job: job.id }, message);
         return { code: UNKNOWN_TYPE, message };
       },
-      run: (validated) => runTask(validated, control, parts),
+      run: (validated) => runTask(validated, control, running),
       settle: async (ended) => {
         if (ended.outcome !== null) await settle(port, lease, ended.outcome);
         return ended;
       },
     },
   );
+  return { ...ended, entries };
+}
+
+/** Kept in the journal of the test's engine as well, where its store has one. */
+async function heard(port: Waybill, { job }: Lease, call: AppendCall, entries: JournalEntry[]): Promise<Appended> {
+  const head = entries.at(-1)?.sequence ?? 0;
+  const fresh = call.entries.filter(({ sequence }) => sequence > head);
+  let answer: Appended = { run: job.run, stored: fresh.length, head: fresh.at(-1)?.sequence ?? head, cut: 0 };
+  try {
+    answer = await port.jobs.append(call);
+  } catch (error) {
+    if (!(error instanceof WaybillError && error.code === 'unsupported')) throw error;
+  }
+  entries.push(...fresh.map(({ at = 0, ...entry }) => ({ run: job.run, at, ...entry })));
+  return answer;
 }
 
 /** The engine times runs out as well, and both do it at the same moment: whoever is late has nothing to add. */

@@ -104,6 +104,32 @@ describe('testWaybill', () => {
     expect([await kit.enqueued(), await kit.drain()]).toEqual([[], []]);
   });
 
+  it('shows what a run has said, inline and drained, whether or not it came to its end', async () => {
+    const loud = task('loud.one', {
+      retry: { max_attempts: 1 },
+      outbox: '/nowhere/that/a/test/may/write',
+      run: async (fails: boolean, { emit, output, log }) => {
+        output('hello ');
+        await emit('order.priced', { total: 7 }, { critical: true });
+        log('priced', { rows: 1 });
+        if (fails) throw new RangeError('mine');
+      },
+    });
+    const kit = await kitWith([loud]);
+    expect(kit.entries()).toEqual([]);
+    await kit.runInline(loud, false);
+    const expected = [
+      { run: 1, sequence: 1, type: 'output', stream: 'stdout', output: new Uint8Array(Buffer.from('hello ')) },
+      { run: 1, sequence: 2, type: 'order.priced', data: { total: 7 } },
+      { run: 1, sequence: 3, type: 'log', data: { message: 'priced', fields: { rows: 1 } } },
+    ];
+    expect(kit.entries()).toMatchObject(expected);
+    await expect(kit.runInline(loud, true)).rejects.toThrow('mine');
+    expect(kit.entries()).toHaveLength(3);
+    await kit.enqueue(loud, false);
+    expect(await kit.drain()).toMatchObject([{ outcome: { kind: 'completed' }, entries: expected }]);
+  });
+
   it('snoozes by its own time', async () => {
     let runs = 0;
     const patient = task('patient.one', {

@@ -1,4 +1,14 @@
-import { type Events, engine, type Job, type Logger, type Outcome, silentLogger, WaybillError } from '@waybill/core';
+import {
+  type Events,
+  engine,
+  type Job,
+  type JournalEntry,
+  type Json,
+  type Logger,
+  type Outcome,
+  silentLogger,
+  WaybillError,
+} from '@waybill/core';
 import {
   type AnyTask,
   inputOf,
@@ -10,6 +20,7 @@ import {
 } from '@waybill/worker';
 import { openStore } from '../connect/open-store.ts';
 import { type Connection, connectionTo } from '../sdk/connect.ts';
+import { filesInMemory, IsolatedRuns } from './kit-runner.ts';
 import { runJob } from './run-job.ts';
 import { orRealTime, VirtualClock } from './virtual-clock.ts';
 
@@ -34,6 +45,8 @@ export interface Ran {
   task: string;
   job: Job;
   outcome: Outcome | null;
+  /** Entries of the run by `emit`, `output` and `log`, in order. */
+  entries: JournalEntry[];
 }
 
 export interface EnqueuedJob<Input = unknown> {
@@ -48,8 +61,13 @@ export interface EnqueuedJob<Input = unknown> {
 export interface TestWaybill extends Pick<Connection, 'enqueue' | 'enqueueMany'> {
   /** For code under test that takes a connection. */
   waybill: Connection;
-  /** Runs the handler now, through validation and middleware as a worker would; throws what it throws. */
+  /**
+   * Runs the handler now, through validation and middleware as a worker would; throws what it throws. A task without a handler,
+   * such as one with `isolate.command`, runs in a real process.
+   */
   runInline<T extends AnyTask>(task: T, input: TaskInput<T>): Promise<Jsonified<TaskResult<T>>>;
+  /** Entries of the newest `runInline` by `emit`, `output` and `log`, in order; also of a run that failed. */
+  entries(): readonly JournalEntry[];
   /** Runs everything that is due, also what is enqueued on the way, one after the other. */
   drain(): Promise<Ran[]>;
   /** Lets time pass: retries, schedules and crons fall due. Nothing is run. */
@@ -76,8 +94,11 @@ export async function testWaybill(options: TestWaybillOptions): Promise<TestWayb
   const port = clock.forEngine(() => engine({ store, ...settings, logger }));
   const waybill = connectionTo(port, { clock, logger }, orRealTime(clock));
   const byName = new Map(tasks.map((task) => [task.name, task]));
-  const parts = { port, clock, tasks: byName, middleware, logger, handlerMs };
+  const isolated = new IsolatedRuns(logger);
+  const files = filesInMemory();
+  const parts = { port, clock, tasks: byName, middleware, logger, isolated, files, handlerMs };
   let inlineRuns = 0;
+  let entries: readonly JournalEntry[] = [];
   await clock.atRest();
 
   async function drain(): Promise<Ran[]> {
@@ -89,8 +110,8 @@ export async function testWaybill(options: TestWaybillOptions): Promise<TestWayb
       if (lease === undefined) return ran;
       if (ran.length === maxRuns)
         throw new Error(`After ${maxRuns} runs there is still work: does a job snooze to now?`);
-      const { outcome } = await runJob(lease, parts);
-      ran.push({ task: lease.job.type, job: await port.jobs.get(lease.job.id), outcome });
+      const { outcome, entries } = await runJob(lease, parts);
+      ran.push({ task: lease.job.type, job: await port.jobs.get(lease.job.id), outcome, entries });
     }
   }
 
@@ -102,6 +123,7 @@ export async function testWaybill(options: TestWaybillOptions): Promise<TestWayb
     await port.jobs.enqueue(await requestFor(plain, input, { queue }));
     const [lease] = await port.jobs.claim({ queues: [queue], workerId: 'test' });
     const ended = await runJob(lease!, { ...parts, tasks: new Map([[task.name, task]]) });
+    entries = ended.entries;
     if (ended.outcome?.kind === 'completed') return ended.outcome.result;
     if ('thrown' in ended) throw ended.thrown;
     throw new WaybillError('conflict', `Task '${task.name}' has no result: ${told(ended.outcome)}`, {
@@ -109,12 +131,12 @@ export async function testWaybill(options: TestWaybillOptions): Promise<TestWayb
     });
   }
 
-  async function enqueued(task?: AnyTask): Promise<EnqueuedJob<never>[]> {
+  async function enqueued(task?: AnyTask): Promise<EnqueuedJob[]> {
     const ids = await firstSeen(port.events);
     const jobs = await Promise.all(ids.map((id) => port.jobs.get(id)));
     return jobs
       .filter(({ queue, type }) => !queue.startsWith(INLINE) && (task === undefined || type === task.name))
-      .map((job) => ({ id: job.id, task: job.type, input: inputOf(job) as never, job }));
+      .map((job) => ({ id: job.id, task: job.type, input: inputOf(job) as Json, job }));
   }
 
   return {
@@ -122,11 +144,15 @@ export async function testWaybill(options: TestWaybillOptions): Promise<TestWayb
     enqueue: waybill.enqueue,
     enqueueMany: waybill.enqueueMany,
     runInline: runInline as TestWaybill['runInline'],
+    entries: () => entries,
     drain,
     advance: (ms) => clock.advance(ms),
     now: () => new Date(clock.now()),
     enqueued: enqueued as TestWaybill['enqueued'],
-    close: () => waybill.close(),
+    close: async () => {
+      await isolated.stop();
+      await waybill.close();
+    },
   };
 }
 

@@ -10,7 +10,7 @@ export interface WireEvent {
   data: { run: number; attempt: number; job_type: string; queue: string };
 }
 
-const TERMINAL = new Set(['job.completed', 'job.cancelled', 'job.discarded', 'job.expired']);
+const TERMINAL = new Set(['job.completed', 'job.cancelled', 'job.discarded', 'job.expired', 'job.skipped']);
 const ENDS_A_RUN = new Set([...TERMINAL, 'job.failed', 'job.requeued', 'job.snoozed', 'job.lease_expired']);
 
 /** What happened to each job; neither what its runs say of themselves nor events of what is not a job. */

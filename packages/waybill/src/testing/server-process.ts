@@ -42,7 +42,8 @@ export class ServerProcess {
 
   /** Sends the signal and waits for the end; answers the exit code, null when the signal killed it. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
-    if (this.#child.exitCode !== null) return this.#child.exitCode;
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode !== null || signalCode !== null) return exitCode;
     const ended = once(this.#child, 'exit');
     this.#child.kill(signal);
     const [code] = (await ended) as [number | null];

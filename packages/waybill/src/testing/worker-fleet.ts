@@ -9,6 +9,7 @@ export class WorkerFleet {
   /** Each with its first word, after which it knows what SIGTERM means. */
   readonly #alive = new Map<ChildProcess, Promise<unknown>>();
   readonly #watchers = new Set<() => void>();
+  readonly #told = new Set<unknown>();
   #rescues = 0;
   #ended = 0;
   /** How a process ended that was not told to. */
@@ -29,6 +30,7 @@ export class WorkerFleet {
     const child = fork(this.#entry, [this.#settings], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     this.#alive.set(child, once(child, 'message'));
     child.on('message', (kind) => {
+      this.#told.add(kind);
       if (kind === 'end') this.#ended += 1;
       if (kind === 'rescue') this.#rescues += 1;
       for (const look of this.#watchers) look();
@@ -62,6 +64,16 @@ export class WorkerFleet {
   progress(runs: number): Promise<void> {
     const goal = this.#ended + runs;
     return this.#until(() => this.#ended >= goal);
+  }
+
+  /** Whether any process, dead or alive, has said this. */
+  hasTold(kind: string): boolean {
+    return this.#told.has(kind);
+  }
+
+  /** Resolves when one of them has said this; rejects when a worker died that should not have. */
+  told(kind: string): Promise<void> {
+    return this.#until(() => this.hasTold(kind));
   }
 
   #until(isTrue: () => boolean): Promise<void> {
