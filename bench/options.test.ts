@@ -33,7 +33,14 @@ test('against a revision the workloads that tell most run for nine rounds', () =
   expect(optionsOf(given, stores)).toMatchObject({ against: 'HEAD~5', workloads: ['http'], rounds: 3, atLeast: 0.9 });
 });
 
+test('telemetry is measured by a workload of its own', () => {
+  const measured = { sqlite: store({ ...timed, 'drain-telemetry': { systems: { waybill: run } } }) };
+  expect(optionsOf(['--telemetry'], measured)).toMatchObject({ workloads: ['drain-telemetry'] });
+});
+
 test.each([
+  [['--telemetry', '--workload', 'drain'], '--telemetry means --workload drain-telemetry'],
+  [['--telemetry'], "no workload 'drain-telemetry' for sqlite"],
   [['--store', 'dynamodb', '--against', 'main'], 'nothing is timed on dynamodb'],
   [['--at-least', '0.9'], '--at-least needs --against REF'],
   [['--store', 'redis', '--against', 'main', '--at-least', 'much'], '--at-least takes a number above 0'],

@@ -18,6 +18,7 @@ export interface BenchOptions {
 }
 
 const ROUNDS = 5;
+const TELEMETRY = 'drain-telemetry';
 const AGAINST = { rounds: 9, workloads: ['drain', 'enqueue-one', 'latency'] };
 
 const listOf = (stores: Stores): string =>
@@ -30,6 +31,7 @@ export const help = (stores: Stores): string => `npm run bench -- [options]
   --store NAME         the store to measure: ${Object.keys(stores).join(', ')} (default sqlite)
   --postgres-url URL   a server to use instead of starting one; the role must be allowed to create databases
   --workload NAME      only this one; may be repeated
+  --telemetry          only ${TELEMETRY}: a drain with traces and metrics on, beside one without
   --systems A,B        only these; may be repeated
   --rounds N           interleaved rounds; the median is reported (default 5; 1 for dynamodb)
   --scale X            so many times the documented number of jobs (default 1)
@@ -49,6 +51,7 @@ export function optionsOf(args: readonly string[], stores: Stores): BenchOptions
       store: { type: 'string', default: 'sqlite' },
       'postgres-url': { type: 'string' },
       workload: { type: 'string', multiple: true },
+      telemetry: { type: 'boolean', default: false },
       systems: { type: 'string', multiple: true },
       rounds: { type: 'string' },
       scale: { type: 'string', default: '1' },
@@ -64,7 +67,10 @@ export function optionsOf(args: readonly string[], stores: Stores): BenchOptions
   const known = stores[store]!.workloads;
   if (against !== undefined && !AGAINST.workloads.every((name) => Object.hasOwn(known, name)))
     throw new Error(`nothing is timed on ${store}, so --against has nothing to compare; use another --store`);
-  const workloads = values.workload ?? (against === undefined ? Object.keys(known) : AGAINST.workloads);
+  if (values.telemetry && (values.workload || against !== undefined))
+    throw new Error(`--telemetry means --workload ${TELEMETRY}, and goes with no other and without --against`);
+  const asked = values.telemetry ? [TELEMETRY] : values.workload;
+  const workloads = asked ?? (against === undefined ? Object.keys(known) : AGAINST.workloads);
   for (const name of workloads) {
     if (!Object.hasOwn(known, name)) throw new Error(`there is no workload '${name}' for ${store}`);
   }

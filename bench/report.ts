@@ -17,6 +17,7 @@ export function tableOf(
       `${rateOf(own).padStart(9)} jobs/s`,
       own[0]!.p50_ms === undefined ? '' : latencies(own),
       compared ? comparison(results, system, yardstick) : '',
+      own[0]!.cpu_us_per_job === undefined ? '' : cpuOf(results, system, compared ? yardstick : undefined),
       own[0]!.dead_tuples_per_job === undefined ? '' : `${medianOf(own, 'dead_tuples_per_job')} dead tuples per job`,
       `loop p99 ${medianOf(own, 'loop_p99_ms')} ms`,
       `${medianOf(own, 'rss_mb')} MB`,
@@ -64,7 +65,16 @@ export function rateOf(own: readonly Result[]): string {
 export const latencies = (own: readonly Partial<Latency>[]): string =>
   `p50 ${medianOf(own, 'p50_ms')}  p95 ${medianOf(own, 'p95_ms')}  p99 ${medianOf(own, 'p99_ms')} ms`;
 
-type Measure = 'p50_ms' | 'p95_ms' | 'p99_ms' | 'loop_p99_ms' | 'rss_mb' | 'dead_tuples_per_job';
+function cpuOf(results: readonly Result[], system: string, yardstick: string | undefined): string {
+  const cpu = ({ cpu_us_per_job: us = 0 }: Result) => us;
+  const text = `cpu ${medianOf(
+    results.filter((result) => result.system === system),
+    'cpu_us_per_job',
+  )} us/job`;
+  return yardstick === undefined ? text : `${text}, ${ratioOf(results, system, yardstick, cpu)} times`;
+}
+
+type Measure = 'p50_ms' | 'p95_ms' | 'p99_ms' | 'loop_p99_ms' | 'rss_mb' | 'dead_tuples_per_job' | 'cpu_us_per_job';
 
 const medianOf = <M extends Measure>(own: readonly Partial<Record<M, number>>[], name: M): number =>
   round(median(own.map((result) => result[name] ?? 0)));

@@ -23,6 +23,8 @@ export interface Result {
   beside?: (Latency & { system: string })[];
   rss_mb: number;
   loop_p99_ms?: number;
+  /** What all threads of the system's process took. Says more than a rate where other programs run beside. */
+  cpu_us_per_job?: number;
   /** Row versions that the run left behind for vacuum. */
   dead_tuples_per_job?: number;
   /** What took how long in the database, where it was watched. */

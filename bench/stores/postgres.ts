@@ -5,7 +5,7 @@ import { durabilityOf, startPostgres } from '../postgres/server.ts';
 import { emptyRedis, startRedis } from '../redis/server.ts';
 import { besideTableOf } from '../report.ts';
 import type { Workload } from '../result.ts';
-import { drain } from '../workloads/drain.ts';
+import { drain, drainTelemetry } from '../workloads/drain.ts';
 import { enqueueBulk, enqueueOne } from '../workloads/enqueue.ts';
 import { type Connections, latency } from '../workloads/latency.ts';
 import { waits } from '../workloads/waits.ts';
@@ -77,6 +77,7 @@ export const postgres: BenchStore = {
     'latency-apart': latencies('two'),
     'latency-beside': inTurn('one'),
     'latency-apart-beside': inTurn('two'),
+    'drain-telemetry': drainTelemetry,
     'drain-history': {
       systems: {
         waybill: drain('waybill', { around, beside: copiedHistory }),

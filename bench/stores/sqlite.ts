@@ -1,10 +1,13 @@
 import path from 'node:path';
 import type { Run } from '../result.ts';
-import { drain } from '../workloads/drain.ts';
+import { drain, drainTelemetry } from '../workloads/drain.ts';
 import { enqueueBulk, enqueueOne } from '../workloads/enqueue.ts';
 import { chain, parked, parkedBeside, workflow } from '../workloads/growth.ts';
 import { history } from '../workloads/history.ts';
 import { httpEnqueue, httpFetchAck } from '../workloads/http.ts';
+import { isolated } from '../workloads/isolated.ts';
+import { journal } from '../workloads/journal.ts';
+import { journalFollow } from '../workloads/journal-follow.ts';
 import { latency } from '../workloads/latency.ts';
 import { httpWaits, waits } from '../workloads/waits.ts';
 import type { BenchStore } from './store.ts';
@@ -27,6 +30,7 @@ export const sqlite: BenchStore = {
       systems: { waybill: drain('waybill', { beside: history }), 'without-history': drain('waybill') },
       yardstick: 'without-history',
     },
+    'drain-telemetry': drainTelemetry,
     'http-enqueue': httpEnqueue,
     'http-fetch-ack': httpFetchAck,
     waits,
@@ -35,6 +39,9 @@ export const sqlite: BenchStore = {
     parked,
     workflow,
     chain,
+    journal,
+    'journal-follow': journalFollow,
+    isolated,
   },
   host: async () => ({ servers: {}, serverOf: () => undefined, missing: {}, close: async () => {} }),
   place: async (folder) => ({ store: `sqlite:${path.join(folder, 'bench.db')}`, remove: async () => {} }),

@@ -1,5 +1,5 @@
-import { engine, type JobState } from '@waybill/core';
-import { task, Worker } from 'waybill';
+import { type EngineOptions, engine, type JobState, type Waybill } from '@waybill/core';
+import { type Middleware, task, Worker } from 'waybill';
 import { openStoreAt } from '../embedded.ts';
 import { type BenchQueue, type Payload, QUEUE, type System, TYPE } from '../queue.ts';
 
@@ -27,9 +27,23 @@ async function count(address: string, states: JobState[]): Promise<number> {
 
 const handsFor = (address: string): typeof FAST => (/^postgres/.test(address) ? FAST_AFAR : FAST);
 
+/** What stands around an engine and its worker, where they are watched. */
+export interface Around {
+  engine(options: EngineOptions): Waybill;
+  middleware: readonly Middleware[];
+  close(): Promise<void>;
+}
+
 /** Waybill as a user has it, on whatever store the address names. */
-async function open(address: string, hands = handsFor(address), keep?: 'none'): Promise<BenchQueue> {
-  const waybill = engine({ store: await openStoreAt(address) });
+export async function open(
+  address: string,
+  hands = handsFor(address),
+  keep?: 'none',
+  around?: Around,
+): Promise<BenchQueue> {
+  const given = { store: await openStoreAt(address) };
+  const waybill = around ? around.engine(given) : engine(given);
+  const watched = around && { middleware: around.middleware };
   if (keep !== undefined) await waybill.queues.setKeep(QUEUE, keep);
   return {
     enqueue: (payload) => waybill.jobs.enqueue(request(payload)),
@@ -40,19 +54,22 @@ async function open(address: string, hands = handsFor(address), keep?: 'none'): 
         return null;
       };
       const tasks = [task(TYPE, { queue: QUEUE, run })];
-      return new Worker({ jobs: waybill.jobs, tasks, ...hands }).start();
+      return new Worker({ jobs: waybill.jobs, tasks, ...hands, ...watched }).start();
     },
     busy: async () => {
       const { available, active, retryable, pending } = await waybill.queues.stats(QUEUE);
       return available + active + retryable + pending > 0;
     },
     counts: async () => ({ waiting: await count(address, WAITING), completed: await count(address, ['completed']) }),
-    close: () => waybill.close(),
+    close: async () => {
+      await waybill.close();
+      await around?.close();
+    },
   };
 }
 
 const told = ({ concurrency, prefetch }: typeof FAST): string => `concurrency ${concurrency}, prefetch ${prefetch}`;
-const toldFast = `${told(FAST)} (PostgreSQL: ${FAST_AFAR.prefetch})`;
+export const toldFast = `${told(FAST)} (PostgreSQL: ${FAST_AFAR.prefetch})`;
 
 export const waybill: System = {
   settings: `${toldFast}, history, events and fencing on`,

@@ -1,5 +1,5 @@
 import { fill } from '../filling.ts';
-import { type Run, scaled, type Task, type Told } from '../result.ts';
+import { type Run, round, scaled, type Task, type Told, type Workload } from '../result.ts';
 import { SYSTEMS, type SystemName } from '../systems/index.ts';
 import { drained, mustBe, type Stall } from '../worked.ts';
 import type { Size } from './enqueue.ts';
@@ -27,7 +27,9 @@ export const drain =
     const before = await queue.counts();
     mustBe('jobs waiting', before.waiting, jobs);
     const stalls: Stall[] = [];
+    const cpuBefore = process.cpuUsage();
     const seconds = await drained(queue, jobs, stalls);
+    const { user, system } = process.cpuUsage(cpuBefore);
     const after = await queue.counts();
     mustBe('jobs left', after.waiting, 0);
     mustBe('jobs completed', after.completed - before.completed, keepsFinished ? jobs : 0);
@@ -36,8 +38,21 @@ export const drain =
     return {
       jobs,
       seconds,
+      cpu_us_per_job: round((user + system) / jobs),
       ...(stalls.length > 0 && { stalls }),
       ...more,
       settings: [rows, settings].filter(Boolean).join('; '),
     };
   };
+
+/** What traces and metrics of every job cost. */
+export const drainTelemetry: Workload = {
+  systems: {
+    waybill: drain('waybill-telemetry'),
+    'metrics-only': drain('waybill-metrics'),
+    'all-traced': drain('waybill-all-traced'),
+    'traced-by-sdk': drain('waybill-traced-by-sdk'),
+    'without-telemetry': drain('waybill-untraced'),
+  },
+  yardstick: 'without-telemetry',
+};
