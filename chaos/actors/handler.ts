@@ -36,7 +36,7 @@ async function handle(order: Order, context: TaskContext, journal: Journal): Pro
 
 const parentOf = (result: Json): string => (result as unknown as RunResult | null)?.job ?? 'nothing';
 
-type Settling = Pick<Jobs, 'claim' | 'heartbeat' | 'settle' | 'report'>;
+type Settling = Pick<Jobs, 'claim' | 'heartbeat' | 'settle' | 'report' | 'spend' | 'append' | 'ask'>;
 
 /** The jobs of a connection; every settle is noted with its answer, and some are made once more. */
 export function noted(jobs: Jobs, journal: Journal, random: Random): Settling {
@@ -56,6 +56,9 @@ export function noted(jobs: Jobs, journal: Journal, random: Random): Settling {
     claim: (call) => jobs.claim(call),
     heartbeat: (call) => jobs.heartbeat(call),
     report: (call) => jobs.report(call),
+    spend: (call) => jobs.spend(call),
+    append: (call) => jobs.append(call),
+    ask: (call) => jobs.ask(call),
     settle: async (call) => {
       const job = await settle(call, false);
       if (random(20) === 0) await settle(call, true).catch(() => {});

@@ -18,14 +18,15 @@ interface LateParts {
 
 /**
  * A worker without manners: it sends no heartbeats, holds jobs for longer than their lease, and settles all the same.
- * It also claims again under the same id, as one does whose answer got lost.
+ * It also claims again under the same id, as one does whose answer got lost. Told to end, it leaves its jobs to their leases:
+ * each call may take as long as its store is allowed to, and three in a row longer than a process has to end.
  */
 export async function settleLate(parts: LateParts, signal: AbortSignal): Promise<void> {
   const settling = noted(parts.jobs, parts.journal, parts.random);
   while (!signal.aborted) {
     try {
       const leases = await claimTwice(parts, signal);
-      await Promise.all(leases.map((lease) => holdAndSettle(parts, settling, lease)));
+      await Promise.all(leases.map((lease) => holdAndSettle(parts, settling, lease, signal)));
     } catch {
       await sleep(200);
     }
@@ -42,6 +43,7 @@ async function claimTwice({ jobs, journal, leaseMs }: LateParts, signal: AbortSi
     await sleep(400, undefined, { signal }).catch(() => {});
     return [];
   }
+  if (signal.aborted) return [];
   const second = await jobs.claim(call);
   // Later the first answer may hold no more, and then the second one is another claim.
   if (Date.now() - begun < leaseMs / 2) {
@@ -56,12 +58,14 @@ async function holdAndSettle(
   { journal, random, leaseMs }: LateParts,
   jobs: ReturnType<typeof noted>,
   { job, token }: Lease,
+  signal: AbortSignal,
 ): Promise<void> {
   const run = { id: job.id, run: job.run };
   journal.note({ kind: 'start', ...run, parents: [] });
   const isLate = job.run <= LATE_RUNS && random(2) === 0;
-  await sleep(isLate ? leaseMs + random(1_000) : random(leaseMs / 3));
+  await sleep(isLate ? leaseMs + random(1_000) : random(leaseMs / 3), undefined, { signal }).catch(() => {});
   journal.note({ kind: 'end', ...run });
+  if (signal.aborted) return;
   const outcome = { kind: 'completed', result: { job: job.id, run: job.run } } as const;
   await jobs.settle({ id: job.id, leaseToken: token, outcome }).catch(() => {});
 }

@@ -2,6 +2,7 @@
 import { silentLogger } from '@waybill/core';
 import { Worker } from 'waybill';
 import { randomFrom } from '../random.ts';
+import { endInOrder } from './ending.ts';
 import { noted, tasksFor } from './handler.ts';
 import { Journal } from './journal.ts';
 import { settleLate } from './late-settler.ts';
@@ -28,7 +29,10 @@ const worker = new Worker({
 worker.start();
 const late = settleLate({ jobs: connection.jobs, journal, random, leaseMs: pace.lateLeaseMs }, stop.signal);
 tellReady();
-stop.signal.addEventListener('abort', async () => {
-  await Promise.all([worker.stop(), late]);
-  await connection.close();
-});
+stop.signal.addEventListener('abort', () =>
+  endInOrder([
+    ['the worker', () => worker.stop()],
+    ['what is settled late', () => late],
+    ['the connection', () => connection.close()],
+  ]),
+);

@@ -7,7 +7,7 @@ let story: Story;
 let from: number;
 
 const tick = (time: number, cron = 'chaos-a') =>
-  story.job({ type: 'chaos.cron', idempotencyKey: `cron:${cron}:${time}` });
+  story.job({ type: 'chaos.cron', idempotencyKey: `§cron:${cron}:${time}` });
 const runs = (count: number) => Object.assign(story.crons[0]!, { runs: count });
 
 beforeEach(() => {

@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000;
 /** A tick that came this shortly before the cron was disabled may not have been found any more. */
 const LAST_MOMENT_MS = 15_000;
 /** The key under which a cron makes the job of a tick. */
-const KEY = /^cron:(.+):(\d+)$/;
+const KEY = /^§cron:(.+):(\d+)$/;
 
 /** Guarantee 9: each tick of each cron has made one job, and nothing else has. */
 export const cronTicks: Check = ({ jobs, crons, log }) => {

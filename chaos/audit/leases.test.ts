@@ -42,6 +42,16 @@ describe('guarantee 2: finds', () => {
     expect(story.found(leases)).toEqual([`run 1 of job ${id} has job.completed before its handler came to its end`]);
   });
 
+  it('a run that is snoozed before its handler has ended, and not one that was put off before it came to a worker', () => {
+    story.begin(id);
+    story.change(id, { do: 'settle', outcome: { kind: 'snoozed', until: story.now + 10_000 } });
+    expect(story.found(leases)).toEqual([`run 1 of job ${id} has job.snoozed before its handler came to its end`]);
+    story.notes = story.notes.filter(({ kind }) => kind !== 'start');
+    expect(story.found(leases)).toEqual([]);
+    story.note({ kind: 'settled', id, run: 1, outcome: 'snoozed', answer: 'ok', again: false });
+    expect(story.found(leases)).toEqual([`run 1 of job ${id} has job.snoozed before its handler came to its end`]);
+  });
+
   it('a run that begins before the last one had ended', () => {
     story.begin(id);
     story.expire(id);

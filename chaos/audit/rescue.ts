@@ -12,10 +12,11 @@ export const rescue: Check = (world) => {
       if (isOpen) checkRescue(tally, world, history, run);
     }
   }
-  for (const { life, how, code, signal } of world.endings) {
+  for (const { life, how, code, signal, lastLine } of world.endings) {
     if (how !== 'terminated') continue;
     tally.count();
-    tally.expect(code === 0, () => `${life} was told to end by SIGTERM and ended with ${signal ?? code}`);
+    const why = lastLine === undefined ? '' : `: ${lastLine}`;
+    tally.expect(code === 0, () => `${life} was told to end by SIGTERM and ended with ${signal ?? code}${why}`);
   }
   return tally.finding;
 };

@@ -11,6 +11,8 @@ export interface Ending {
   /** Whether it had come up before. */
   wasReady: boolean;
   at: number;
+  /** The last line of its log, of a life that was told to end and had to be killed. */
+  lastLine?: string;
 }
 
 export interface WorkflowSeen {

@@ -86,6 +86,8 @@ describe('a link', () => {
     dead.write('lost');
     link.mode = 'pass';
     dead.write('lost too');
+    // The end of a connection is lost as well, so it stays open.
+    dead.end();
     expect(await answerTo(await dial(link), 'new')).toBe('new');
     expect(server.heard).toEqual(['new']);
     const broken = brokenOff(dead);

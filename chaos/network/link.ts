@@ -29,7 +29,7 @@ export class Link {
 
   /** A target that is not there, such as a server that was killed, refuses connections. */
   static async open(targetOf: () => Target | undefined): Promise<Link> {
-    const server = createServer({ noDelay: true });
+    const server = createServer({ noDelay: true, allowHalfOpen: true });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return new Link(server, targetOf);
@@ -77,7 +77,7 @@ export class Link {
       client.resetAndDestroy();
       return;
     }
-    const upstream = connect({ ...target, noDelay: true });
+    const upstream = connect({ ...target, noDelay: true, allowHalfOpen: true });
     const pair: Pair = { client, upstream, isDead: this.#mode === 'swallow' };
     this.#pairs.add(pair);
     upstream.on('error', () => {});
@@ -90,6 +90,8 @@ export class Link {
       else client.write(bytes);
     });
     // A dead network tells of no end either.
+    client.on('end', () => pair.isDead || upstream.end());
+    upstream.on('end', () => pair.isDead || client.end());
     client.on('close', () => this.#ended(pair, upstream));
     upstream.on('close', () => this.#ended(pair, client));
     if (this.#mode === 'stall') {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../actors/cast.ts';
@@ -46,6 +46,11 @@ export class ActorProcess {
     this.#parts = parts;
   }
 
+  /** What all its lives write to their stderr. */
+  get #log(): string {
+    return path.join(this.#parts.folder, 'logs', `${this.actor.name}.log`);
+  }
+
   get isUp(): boolean {
     return this.#isReady && !this.#isPaused && this.#told === undefined;
   }
@@ -60,9 +65,9 @@ export class ActorProcess {
   }
 
   start(): void {
-    const { guard, folder, env, argsOf, ready } = this.#parts;
+    const { guard, env, argsOf, ready } = this.#parts;
     this.#life += 1;
-    const log = openSync(path.join(folder, 'logs', `${this.actor.name}.log`), 'a');
+    const log = openSync(this.#log, 'a');
     const child = spawn(process.execPath, argsOf(lifeOf(this.actor.name, this.#life)), {
       stdio: ['ignore', 'pipe', log],
       env: { ...process.env, ...env, WAYBILL_LOG: 'warn' },
@@ -131,7 +136,12 @@ export class ActorProcess {
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
     const { how = 'died', downMs = REVIVE_MS } = this.#told ?? {};
     const life = lifeOf(this.actor.name, this.#life);
-    this.#parts.onEnd({ life, how, code, signal, wasReady: this.#isReady, at: Date.now() });
+    const isForced = how === 'terminated' && signal === 'SIGKILL';
+    const lastLine = isForced ? readFileSync(this.#log, 'utf8').trimEnd().split('\n').at(-1) : undefined;
+    this.#parts.onEnd({
+      ...{ life, how, code, signal, wasReady: this.#isReady, at: Date.now() },
+      ...(lastLine && { lastLine }),
+    });
     this.#isReady = false;
     this.#told = undefined;
     this.#child = undefined;

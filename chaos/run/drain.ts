@@ -1,21 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isFinished, JOB_STATES, silentLogger } from '@waybill/core';
 import { connect } from 'waybill';
+import { Patience } from './patience.ts';
 
-/** After this long without faults, what has not ended is stuck. */
-const PATIENCE_MS = 90_000;
 const LOOK_EVERY_MS = 300;
 
 const UNFINISHED = JOB_STATES.filter((state) => !isFinished(state));
 
-/** Answers how many jobs have not ended when the patience is over, counted up to a page. */
+/** What has not ended when nothing moves any more is stuck: answers how many jobs, counted up to a page. */
 export async function untilFinished(url: string): Promise<number> {
   const waybill = await connect(url, { logger: silentLogger, engine: { maintenance: false } });
   try {
-    const end = performance.now() + PATIENCE_MS;
+    const patience = new Patience();
     for (;;) {
       const left = await unfinished();
-      if (left === 0 || performance.now() > end) return left;
+      if (left === 0 || !patience.lasts(await waybill.events.end())) return left;
       await sleep(LOOK_EVERY_MS);
     }
   } finally {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LoggedEvent, silentLogger } from '@waybill/core';
 import { type Connection, connect } from 'waybill';
+import { Patience } from './patience.ts';
 
 const PAUSE_MS = 200;
 
@@ -15,6 +16,12 @@ export class LogFollower {
 
   constructor(url: string) {
     this.#ended = this.#follow(url);
+  }
+
+  /** Waits until so many events were told, or nothing comes any more. */
+  async untilTold(count: number): Promise<void> {
+    const patience = new Patience();
+    while (this.told.length < count && patience.lasts(this.told.length)) await sleep(PAUSE_MS);
   }
 
   async stop(): Promise<void> {

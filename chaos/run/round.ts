@@ -69,10 +69,12 @@ export async function runRound(
     const crons = await orAborted(comeToRest(fleet, store.url, since, tell), signal);
     const tookMs = performance.now() - begun;
     await orAborted(fleet.stop('worker', 'server'), signal);
-    const followedUntil = Date.now() - chaosStore.followLagMs;
+    const followedUntil = Date.now();
+    const stored = await orAborted(readStore(store.url, chaosStore.orphanedAfterMs ?? 0), signal);
+    await orAborted(follower.untilTold(stored.log.length), signal);
     await follower.stop();
     const evidence: Evidence = {
-      ...(await orAborted(readStore(store.url, chaosStore.orphanedAfterMs ?? 0), signal)),
+      ...stored,
       notes: readJournals(path.join(folder, 'journals')),
       endings: fleet.endings,
       followed: follower.told,

@@ -10,7 +10,6 @@ export const postgres: ChaosStore = {
   isOrderExact: false,
   // Engines measure the offset to the server's clock over links that are stalled now and then.
   clockErrorMs: 50,
-  followLagMs: 15_000,
   open: async () => {
     // It removes its folder by itself, also when this process is killed.
     const server = await startPostgres();

@@ -11,7 +11,6 @@ export const sqlite: ChaosStore = {
   pace: { leaseMs: 2_500, lateLeaseMs: 600, sweepEveryMs: 300, faultEveryMs: [300, 2_000], jobsPerSecond: 40 },
   isOrderExact: true,
   clockErrorMs: 5,
-  followLagMs: 15_000,
   open: async ({ folder, guard, minutes }) => {
     const disk = SmallDisk.mount(path.join(folder, 'disk'), 64 + Math.ceil(48 * minutes), guard);
     const file = path.join(typeof disk === 'string' ? folder : disk.folder, 'waybill.db');

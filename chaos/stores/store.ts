@@ -13,8 +13,6 @@ export interface ChaosStore {
   isOrderExact: boolean;
   /** How far the times in the store and those in the journals may be apart. */
   clockErrorMs: number;
-  /** How much later than an event happens its followers are told of it, at most. */
-  followLagMs: number;
   /**
    * After this time a reader of the log knows that a writer is gone, which it must wait for otherwise. At the end all
    * writers are gone, so the clock of the audit is set ahead by it. @defaultValue 0
