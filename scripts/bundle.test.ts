@@ -75,6 +75,16 @@ test.each<[Format, string]>([
   expect(await runs(file, { WAYBILL_STORE: url.href })).toEqual({ result: 'hello ada', threads: 0 });
 });
 
+test.each<[Format, string]>([
+  ['esm', WITH_REQUIRE],
+  ['cjs', ''],
+])('an application in one file (%s) runs a module in a process of its own', async (format, banner) => {
+  const file = await bundled('isolated.mjs', format, banner);
+  const handler = path.join(path.dirname(file), 'handler.mjs');
+  writeFileSync(handler, "export default ({ name }) => ({ greeting: 'hello ' + name, pid: process.pid });");
+  expect(await runs(file, { HANDLER: handler })).toEqual({ greeting: 'hello ada', isOwnProcess: true });
+});
+
 test('D8: a bundle in which pg finds no require says so, and not that pg is not installed', async () => {
   const file = await bundled('application.mjs', 'esm');
   const failure = await runs(file, { WAYBILL_STORE: 'postgres://127.0.0.1:1/none' }).catch((error: unknown) => error);

@@ -9,12 +9,15 @@ import { checkStoreRules } from './layers/store-rules.mjs';
 /** Which packages of ours a package may import. Only `waybill`, examples, bench and tests name a concrete store. */
 const PACKAGES = {
   core: [],
-  client: ['core'],
+  protocol: [],
+  client: ['core', 'protocol'],
   sql: ['core'],
   aws: ['core'],
-  server: ['core', 'client'],
+  server: ['core', 'client', 'protocol'],
   worker: ['core', 'client'],
-  waybill: ['core', 'client', 'sql', 'aws', 'server', 'worker'],
+  telemetry: ['core', 'worker'],
+  agent: ['core', 'worker'],
+  waybill: ['core', 'protocol', 'client', 'sql', 'aws', 'server', 'worker', 'telemetry', 'agent'],
 };
 
 /** Inside core: folders whose rules must stay free of everything around them. */
@@ -24,6 +27,7 @@ const CORE_FOLDERS = {
 };
 
 const MAX_LINES = 400;
+const GENERATED = /^packages\/protocol\/src\/gen\//;
 const VAGUE = /(^|\/)(utils?|common|helpers?|misc|types)(\/|\.ts$)/;
 
 const problems = [];
@@ -74,7 +78,8 @@ for (const name of readdirSync('packages')) {
   for (const source of sources) {
     const { file, text, imports } = source;
     const lines = text.split('\n').length - 1;
-    if (lines > MAX_LINES) problems.push(`${file}: has ${lines} lines, more than ${MAX_LINES}`);
+    if (lines > MAX_LINES && !GENERATED.test(file))
+      problems.push(`${file}: has ${lines} lines, more than ${MAX_LINES}`);
     if (VAGUE.test(file)) problems.push(`${file}: has a name that says nothing`);
     for (const specifier of imports) checkImport(name, file, specifier, dependencies);
     problems.push(...checkStoreRules(source));

@@ -1,21 +1,24 @@
-// Puts the SQL and the SQLite thread into the build of packages/sql, so that it needs no file beside its modules: bundlers
-// make one file of an application, and leave behind what is only read at run time. Runs after `tsc -b`.
+// Puts the SQL and the SQLite thread into the build of packages/sql, and the program of isolated modules into that of
+// packages/worker, so that they need no file beside their modules: bundlers make one file of an application, and leave behind
+// what is only read at run time. Runs after `tsc -b`.
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const PACKAGE = fileURLToPath(new URL('../packages/sql/', import.meta.url));
+const packageOf = (name) => fileURLToPath(new URL(`../packages/${name}/`, import.meta.url));
+const SQL = packageOf('sql');
+const WORKER = packageOf('worker');
 
 function textsOf(folder) {
-  const place = path.join(PACKAGE, 'src', folder);
+  const place = path.join(SQL, 'src', folder);
   const names = readdirSync(place).filter((name) => name.endsWith('.sql'));
   return Object.fromEntries(names.sort().map((name) => [name, readFileSync(path.join(place, name), 'utf8')]));
 }
 
 /** By a rename, because tests that run at the same time may be importing the file. */
-function write(file, values) {
-  const target = path.join(PACKAGE, 'dist', file);
+function write(place, file, values) {
+  const target = path.join(place, 'dist', file);
   const text = Object.entries(values)
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value, null, 2)};\n`)
     .join('');
@@ -24,11 +27,11 @@ function write(file, values) {
   renameSync(`${target}.${process.pid}`, target);
 }
 
-/** The thread with all that it imports, its SQL included: a worker takes the text of a CommonJS script. */
-async function threadText() {
+/** A program with all that it imports, as text: a thread takes that of a CommonJS script, Node also that of a module. */
+async function textOf(entry, format) {
   const { outputFiles } = await build({
-    entryPoints: [path.join(PACKAGE, 'dist/sqlite/thread.js')],
-    ...{ bundle: true, write: false, platform: 'node', format: 'cjs', target: 'node22', logLevel: 'error' },
+    entryPoints: [entry],
+    ...{ bundle: true, write: false, platform: 'node', format, target: 'node22', logLevel: 'error' },
     // Names stay as they are, for stack traces.
     ...{ minifySyntax: true, minifyWhitespace: true, legalComments: 'none' },
     logOverride: { 'empty-import-meta': 'silent' },
@@ -38,12 +41,14 @@ async function threadText() {
 
 export async function embed() {
   for (const store of ['sqlite', 'postgres']) {
-    write(`${store}/embedded-sql.js`, {
+    write(SQL, `${store}/embedded-sql.js`, {
       QUERIES: textsOf(`${store}/queries`),
       MIGRATIONS: textsOf(`${store}/migrations`),
     });
   }
-  write('sqlite/embedded-thread.js', { THREAD: await threadText() });
+  write(SQL, 'sqlite/embedded-thread.js', { THREAD: await textOf(path.join(SQL, 'dist/sqlite/thread.js'), 'cjs') });
+  const child = path.join(WORKER, 'dist/isolate/child/main.js');
+  write(WORKER, 'isolate/embedded-child.js', { CHILD: await textOf(child, 'esm') });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await embed();

@@ -1,15 +1,13 @@
 import { execFile } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { npm, packAll } from './pack-all.ts';
 
 const run = promisify(execFile);
-const packages = fileURLToPath(new URL('../packages', import.meta.url));
-const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 
 /** The registry that npm is set up with; without it nothing can be installed, and nothing can be tested. */
 async function isOffline(): Promise<boolean> {
@@ -26,27 +24,14 @@ let tarballs: Record<string, string>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'waybill-install-'));
-  if (!skipped) tarballs = await packAll();
+  if (!skipped) {
+    const packed = Object.entries(await packAll(folder));
+    // Our packages depend on each other by versions that no registry may have yet.
+    tarballs = Object.fromEntries(packed.map(([name, file]) => [name, `file:${file}`]));
+  }
 }, 60_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-/** By name, as `file:` addresses: our packages depend on each other by versions that no registry may have yet. */
-async function packAll(): Promise<Record<string, string>> {
-  const names = await readdir(packages);
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  await run(npm, [...args, ...names.map((name) => join(packages, name))], { cwd: folder });
-  const packed = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
-  const manifests = await Promise.all(names.map((name) => readFile(join(packages, name, 'package.json'), 'utf8')));
-  return Object.fromEntries(
-    manifests.map((text) => {
-      const { name, version } = JSON.parse(text);
-      const file = `${name.replace('@', '').replace('/', '-')}-${version}.tgz`;
-      expect(packed).toContain(file);
-      return [name, `file:${join(folder, file)}`];
-    }),
-  );
-}
 
 test.skipIf(skipped)(
   'D1: the packed packages install into a project with other versions of the test tools (skipped without a registry)',

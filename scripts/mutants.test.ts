@@ -17,7 +17,7 @@ test('every mutant has a name of its own, a guard, and a text that is in its fil
   expect(new Set(names).size).toBe(names.length);
   for (const mutant of MUTANTS) {
     expect(problemOf(root, mutant), mutant.name).toBe(undefined);
-    expect(mutant.guard, mutant.name).toMatch(/^(bound|compare|fence|key|lock|order|retry): /);
+    expect(mutant.guard, mutant.name).toMatch(/^(bound|check|compare|fence|key|lock|mark|order|retry): /);
     expect(mutant.title, mutant.name).not.toBe('');
   }
 });

@@ -1,11 +1,11 @@
-// scripts/warm-up.mjs URL: lets some jobs run to their end on a server, in a queue that nobody else uses.
-const [url] = process.argv.slice(2);
+// scripts/warm-up.mjs URL [KEY]: lets some jobs run to their end on a server, in a queue that nobody else uses.
+const [url, key] = process.argv.slice(2);
 const ROUNDS = 20;
 
 async function call(path, body) {
   const response = await fetch(`${url}/ojs/v1${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/openjobspec+json' },
+    headers: { 'content-type': 'application/openjobspec+json', ...(key && { authorization: `Bearer ${key}` }) },
     body: JSON.stringify(body),
   });
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);

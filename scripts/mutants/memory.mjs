@@ -40,6 +40,15 @@ export const MEMORY_MUTANTS = [
     title: 'guarantee 7: a key never has more leases',
   },
   {
+    name: 'tenant-limit-ignored',
+    guard: 'bound: a claim takes no more than the tenant may run',
+    file: core('store/memory/queues.ts'),
+    replace: 'const room = roomOf(state, tenant);',
+    by: 'const room = Number.POSITIVE_INFINITY;',
+    test: CONTRACT,
+    title: 'guarantee 7: no more jobs of a tenant',
+  },
+  {
     name: 'idempotency-key-ignored',
     guard: 'key: a repeated idempotency key answers the first job',
     file: core('store/memory/insert.ts'),
@@ -92,6 +101,15 @@ export const MEMORY_MUTANTS = [
     by: 'fence: row?.fence ?? 1',
     test: CONTRACT,
     title: 'each new holder has a higher fence',
+  },
+  {
+    name: 'lock-with-a-stale-end-kept',
+    guard: 'lock: an end that is known to be stale makes it free',
+    file: core('store/locks.ts'),
+    replace: 'row.until === staleUntil && ',
+    by: 'false && ',
+    test: CONTRACT,
+    title: 'an end that is known to be stale',
   },
   {
     name: 'lock-released-by-any-fence',

@@ -1,0 +1,98 @@
+/** Guards of what is shown and sent: who may read metrics, what an outage of the collector costs, what is loaded. */
+const ROUTE = 'packages/server/src/http/metrics-route.ts';
+const ROUTE_TEST = 'packages/server/src/http/metrics-route.test.ts';
+const WATCH = 'packages/waybill/src/telemetry/collector-watch.ts';
+const WATCH_TEST = 'packages/waybill/src/telemetry/collector-watch.test.ts';
+
+export const TELEMETRY_MUTANTS = [
+  {
+    name: 'metrics-without-scope',
+    guard: 'check: metrics need their scope',
+    file: ROUTE,
+    replace: "!scopes.includes('metrics') && !scopes.includes('admin')",
+    by: 'false',
+    test: ROUTE_TEST,
+    title: 'may not',
+  },
+  {
+    name: 'metrics-for-one-tenant',
+    guard: 'check: the metrics of all tenants are not for one of them',
+    file: ROUTE,
+    replace: "tenant === (asksWho ? ALL_TENANTS : '') && ",
+    by: '',
+    test: ROUTE_TEST,
+    title: 'may not',
+  },
+  {
+    name: 'warning-per-export',
+    guard: 'bound: an outage of the collector is told once',
+    file: WATCH,
+    replace: 'this.#isAway === this.#isTold || ',
+    by: '',
+    test: WATCH_TEST,
+    title: 'an outage is two lines',
+  },
+  {
+    name: 'flapping-collector-flood',
+    guard: 'bound: a collector that comes and goes is told of once a minute',
+    file: WATCH,
+    replace: '(this.#isAway && now < this.#quietUntil)',
+    by: 'false',
+    test: WATCH_TEST,
+    title: 'comes and goes',
+  },
+  {
+    name: 'second-try-at-end',
+    guard: 'bound: at the end one failed export is enough',
+    file: WATCH,
+    replace: 'this.#isClosing && this.#isAway',
+    by: 'false',
+    test: WATCH_TEST,
+    title: 'at the end one failure is enough',
+  },
+  {
+    name: 'reading-per-caller',
+    guard: 'bound: callers of one moment share one reading of the metrics',
+    file: 'packages/waybill/src/telemetry/metrics.ts',
+    replace: 'underway ??= collected()',
+    by: 'underway = collected()',
+    test: 'packages/waybill/src/telemetry/start-telemetry.test.ts',
+    title: 'share one reading',
+  },
+  {
+    name: 'published-counted-twice',
+    guard: 'check: what a server counts its clients do not',
+    file: 'packages/telemetry/src/port/observed-journal.ts',
+    replace: 'if (isRemote) return answer;',
+    by: '',
+    test: 'packages/telemetry/src/port/observed-journal.test.ts',
+    title: 'only failures to reach it are counted',
+  },
+  {
+    name: 'cut-counted-twice',
+    guard: 'check: what a journal was too full for is counted at the store alone',
+    file: 'packages/telemetry/src/run/run-spans.ts',
+    replace: "if (reason !== 'cut') ",
+    by: '',
+    test: 'packages/telemetry/src/port/observed-journal.test.ts',
+    title: 'counted once where a worker runs',
+  },
+  {
+    name: 'live-counted-as-history',
+    guard: 'check: what comes live is no history',
+    file: 'packages/telemetry/src/port/replay.ts',
+    replace: 'if (!this.#isOver && this.#entries > 0)',
+    by: 'if (this.#entries > 0)',
+    test: 'packages/telemetry/src/port/observed-journal.test.ts',
+    title: 'nothing of what comes live',
+  },
+  {
+    name: 'kept-counted-as-dropped',
+    guard: 'check: what an outbox keeps is not dropped',
+    file: 'packages/worker/src/journal/run-journal.ts',
+    replace: 'if (entries > 0) this.#losses.warn(entries, this.#whyUnsent(ms));',
+    by: 'if (entries > 0) this.#parts.counts.dropped += entries;',
+    test: 'packages/worker/src/worker.outbox.test.ts',
+    title: 'a batch counts as sent when the server has answered',
+  },
+];
