@@ -11,6 +11,7 @@ const LONGEST = [
   'aws/src/dynamodb/dynamodb.test.ts',
   'sql/src/postgres/postgres.test.ts',
   'waybill/src/docs.test.ts',
+  'waybill/src/access-walk.test.ts',
   'aws/src/sqs/aside.test.ts',
   'aws/src/sqs/harmless.dynamodb.test.ts',
   'waybill/src/cli/commands/aws.test.ts',
