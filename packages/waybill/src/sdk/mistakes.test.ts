@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '@waybill/core';
 import { task } from '@waybill/worker';
@@ -45,6 +45,18 @@ test('D12: a server that never answers is told of within two seconds', async () 
   const { message, ms } = await told;
   expect(message).toBe(`The server ${url}/jobs has not answered within 1000 ms. Calls fail until it answers.`);
   expect(ms).toBeLessThan(SOON_MS);
+});
+
+test('D12: what a silent server answers at last is reported, too', async () => {
+  const silence = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<string>();
+  const respond = (_: unknown, answer: ServerResponse) => void silence.promise.then(() => answer.writeHead(404).end());
+  const url = await listening(createServer(respond));
+  const warn = (_: object, message: string) =>
+    message.includes('has not answered') ? silence.resolve() : answered.resolve(message);
+  const waybill = await connect(url, { logger: { ...firstWarning().logger, warn } });
+  onTestFinished(() => waybill.close());
+  expect(await answered.promise).toBe(`The server ${url} answers, but it is no Waybill server.`);
 });
 
 test('D12: a server of something else is told of', async () => {

@@ -2,8 +2,11 @@ import { isObject, type Logger, stderrLogger, type Waybill } from '@waybill/core
 import { shownAddress } from '../connect/shown-address.ts';
 import type { ConnectOptions } from './connect-options.ts';
 
-/** A server that has not answered by then is told of. */
+/** A server that has not answered by then is reported. */
 const SILENT_MS = 1_000;
+/** What a slow server answers until then is still reported. */
+const ASKED_MS = 30_000;
+const CHECK_ADDRESS = 'Check the address, and that the server runs there.';
 
 /**
  * The port of a server, which is asked once whether it is there. A server that is away is told of by the log: a worker or
@@ -16,7 +19,8 @@ export function checkedServer(port: Waybill, url: string, options: ConnectOption
   if (/^grpc/i.test(url)) return checkedRpc(port, shownAddress(url), logger);
   const { origin, pathname } = new URL(url);
   const server = origin + pathname.replace(/\/+$/, '');
-  const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(SILENT_MS)]);
+  const report = new Report(server, logger);
+  const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(ASKED_MS)]);
   fetch(`${server}/health`, { signal, headers, redirect: 'manual' })
     .then(async (answer) => {
       const body = await bodyOf(answer);
@@ -24,18 +28,17 @@ export function checkedServer(port: Waybill, url: string, options: ConnectOption
       const { status } = answer;
       const isPage = answer.ok || status === 404;
       const what = isPage ? 'answers, but it is no Waybill server' : `answers with status ${status}. Calls are refused`;
-      logger.warn({ status, hint: adviceFor(status) }, `The server ${server} ${what}.`);
+      report.answer(what, { status, hint: adviceFor(status) });
     })
     .catch(async (error: unknown) => {
       const { noAnswer } = await import('@waybill/client/http');
-      if (closing.signal.aborted) return;
-      const why = signal.aborted ? `has not answered within ${SILENT_MS} ms` : 'could not be reached';
-      const { hint = 'Check the address, and that the server runs there.' } = noAnswer(server, error);
-      logger.warn({ hint, cause: codeOf(error) }, `The server ${server} ${why}. Calls fail until it answers.`);
-    });
+      report.failure('could not be reached', noAnswer(server, error).hint, codeOf(error));
+    })
+    .finally(() => report.end());
   return {
     ...port,
     close: () => {
+      report.end();
       closing.abort();
       return port.close();
     },
@@ -44,27 +47,57 @@ export function checkedServer(port: Waybill, url: string, options: ConnectOption
 
 /** By the protocol's own question for the health. It is repeated for longer than is waited for here. */
 function checkedRpc(port: Waybill, server: string, logger: Logger): Waybill {
-  let isOver = false;
-  const tell = (why: string, hint = 'Check the address, and that the server runs there.') => {
-    if (!isOver) logger.warn({ hint }, `The server ${server} ${why}. Calls fail until it answers.`);
-    isOver = true;
-  };
-  const silent = setTimeout(() => tell(`has not answered within ${SILENT_MS} ms`), SILENT_MS);
+  const report = new Report(server, logger);
   port
     .health()
     .catch((error: { code?: unknown; hint?: string }) => {
-      if (error.code === 'unauthenticated') tell('refuses the key', adviceFor(401));
-      else tell('could not be reached', error.hint);
+      if (error.code === 'unauthenticated') report.failure('refuses the key', adviceFor(401));
+      else report.failure('could not be reached', error.hint);
     })
-    .finally(() => clearTimeout(silent));
+    .finally(() => report.end());
   return {
     ...port,
     close: () => {
-      isOver = true;
-      clearTimeout(silent);
+      report.end();
       return port.close();
     },
   };
+}
+
+/** Warns of what is wrong with a server: of its silence in time, and of what a slow server answers at last. */
+class Report {
+  readonly #server: string;
+  readonly #logger: Logger;
+  readonly #silence: NodeJS.Timeout;
+  #wasSilent = false;
+  #isOver = false;
+
+  constructor(server: string, logger: Logger) {
+    this.#server = server;
+    this.#logger = logger;
+    this.#silence = setTimeout(() => {
+      this.failure(`has not answered within ${SILENT_MS} ms`);
+      this.#wasSilent = true;
+    }, SILENT_MS);
+  }
+
+  /** Nothing is added to a silence that was reported but what tells more than it did. */
+  failure(why: string, hint?: string, cause?: unknown): void {
+    if (this.#wasSilent && hint === undefined) return;
+    this.answer(`${why}. Calls fail until it answers`, {
+      hint: hint ?? CHECK_ADDRESS,
+      ...(cause !== undefined && { cause }),
+    });
+  }
+
+  answer(what: string, facts: object): void {
+    if (!this.#isOver) this.#logger.warn(facts, `The server ${this.#server} ${what}.`);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#silence);
+  }
 }
 
 /** What the system says, such as ECONNREFUSED; fetch hides it in the cause. */
