@@ -76,7 +76,8 @@ async function tryAll(trees, mutants, env) {
   const waiting = [...mutants];
   const work = async (tree) => {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
-      const why = problemBefore(report, mutant);
+      // What failed beside all the others may pass alone: then the mutant is tried, and it is shown that its test is unsteady.
+      const why = problemBefore(report, mutant) && (await problemAlone(tree, mutant, env));
       const result = why === undefined ? await tryMutant(tree, mutant, env) : { kind: 'broken', why, seconds: 0 };
       results.push(result);
       tell(mutant, result);
@@ -84,6 +85,13 @@ async function tryAll(trees, mutants, env) {
   };
   await Promise.all(trees.map(work));
   return results;
+}
+
+async function problemAlone(tree, mutant, env) {
+  const { report } = await runTests(tree, { files: [mutant.test], title: mutant.title, env });
+  const problem = problemBefore(report, mutant);
+  if (problem === undefined) console.log(`UNSTEADY, to be mended: ${mutant.test} failed, and passed alone`);
+  return problem;
 }
 
 function tell({ name, guard, test, title }, result) {

@@ -4,4 +4,4 @@ import { folder, installSdk, run } from './agent-sdk.mjs';
 
 installSdk();
 run('tsc', ['-p', folder]);
-run('vitest', ['run', '--config', 'vitest.agent.config.ts', ...process.argv.slice(2)]);
+run('node', ['scripts/test.mjs', '--config', 'vitest.agent.config.ts', ...process.argv.slice(2)]);
