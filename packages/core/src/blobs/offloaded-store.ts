@@ -185,6 +185,7 @@ export class OffloadedStore implements Store {
           answer.status === 'applied' ? { ...answer, admitted: this.#leaveAll(answer.admitted) } : answer,
         );
       },
+      records: target.records,
     };
   }
 

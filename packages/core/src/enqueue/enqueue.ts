@@ -72,7 +72,7 @@ export class Enqueuer {
   async #enqueue(request: unknown, context: EnqueueContext, idempotencyKey: string | null) {
     const placement = { tenant: tenantOf(context), idempotencyKey };
     const candidate = this.#candidate(request, placement, null);
-    const checked = this.#guard.check(placement.tenant, 1);
+    const checked = this.#guard.check(placement.tenant, 1, context.within);
     if (checked) await checked;
     if (this.#transport.checkQueue) await this.#checkQueues(placement.tenant, [candidate.born]);
     const [answer] = await this.#insertAll([candidate], context.within);
@@ -85,7 +85,7 @@ export class Enqueuer {
       throw invalidField('jobs', `must have at most ${MAX_BATCH} items.`, { max: MAX_BATCH });
     const placement = { tenant: tenantOf(context) };
     const candidates = requests.map((request, index) => this.#candidate(request, placement, index));
-    const checked = this.#guard.check(placement.tenant, candidates.length);
+    const checked = this.#guard.check(placement.tenant, candidates.length, context.within);
     if (checked) await checked;
     if (this.#transport.checkQueue)
       await this.#checkQueues(
@@ -135,7 +135,7 @@ export class Enqueuer {
   /** Jobs of a workflow, which the limits of the tenant may refuse. */
   async insertFlow(group: InsertGroup, within?: Transaction): Promise<InsertAnswer> {
     const [first] = group.jobs;
-    if (first) await this.#guard.check(first.job.tenant, group.jobs.length);
+    if (first) await this.#guard.check(first.job.tenant, group.jobs.length, within);
     if (first && this.#transport.checkQueue) await this.#checkQueues(first.job.tenant, group.jobs);
     return this.#insert(group, within);
   }

@@ -131,4 +131,4 @@ export interface Store {
  * What of a store can be part of a caller's transaction: others see it from the commit on, and never after a rollback.
  * Nothing is repeated here, since what fails may have spoilt the transaction; the caller repeats it as a whole.
  */
-export type StoreWithin = Pick<Store, 'insert' | 'get' | 'apply'>;
+export type StoreWithin = Pick<Store, 'insert' | 'get' | 'apply'> & { readonly records: Pick<RecordStore, 'list'> };

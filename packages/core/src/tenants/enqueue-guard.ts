@@ -1,14 +1,14 @@
-import type { Clock } from '../clock.ts';
 import { WaybillError } from '../errors.ts';
-import type { RecordStore } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
+import type { Transaction } from '../store/transaction.ts';
+import { storeWithin } from '../store/within.ts';
 import type { LimitBook } from './limit-book.ts';
 import { RateUse } from './rate-use.ts';
 import type { TenantLimits } from './tenant-limits.ts';
 import { WaitingUse } from './waiting-use.ts';
 
 interface Parts {
-  store: Pick<Store, 'count'> & { records: RecordStore; clock: Clock };
+  store: Store;
   book: LimitBook;
 }
 
@@ -35,17 +35,19 @@ export class EnqueueGuard {
   }
 
   /** Undefined where nothing limits the tenant, so that the call goes on in the same turn. */
-  check(tenant: string, count: number): Promise<void> | undefined {
+  check(tenant: string, count: number, within?: Transaction): Promise<void> | undefined {
     const limits = this.#parts.book.limitsOf(tenant);
-    if (limits === undefined) return this.#checkFirst(tenant, count);
+    if (limits === undefined) return this.#checkFirst(tenant, count, within);
     if (limits === null || isOpen(limits)) return undefined;
     return this.#check(tenant, count, limits);
   }
 
   /** Once per engine: a limit holds for its first job too. */
-  async #checkFirst(tenant: string, count: number): Promise<void> {
-    await this.#parts.book.read();
-    const limits = this.#parts.book.limitsOf(tenant);
+  async #checkFirst(tenant: string, count: number, within: Transaction | undefined): Promise<void> {
+    const { book, store } = this.#parts;
+    // The transactions of callers may hold all connections of a pool, and then another one comes only when they end.
+    await (within ? book.readBy(storeWithin(store, within).records) : book.read());
+    const limits = book.limitsOf(tenant);
     if (limits && !isOpen(limits)) await this.#check(tenant, count, limits);
   }
 

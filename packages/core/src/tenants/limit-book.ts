@@ -6,13 +6,15 @@ import { LIMIT_RECORDS, limitsFromRecord, type TenantLimits } from './tenant-lim
 export const LIMITS_CACHED_MS = 5_000;
 const PAGE = 1_000;
 
+type Reader = Pick<RecordStore, 'list'>;
+
 interface Parts {
-  records: RecordStore;
+  records: Reader;
   clock: Clock;
 }
 
 /** The limits of all tenants. */
-export async function readLimits({ records }: Pick<Parts, 'records'>): Promise<Map<string, TenantLimits>> {
+export async function readLimits(records: Reader): Promise<Map<string, TenantLimits>> {
   const found = new Map<string, TenantLimits>();
   let cursor: string | undefined;
   do {
@@ -33,8 +35,8 @@ export async function readLimits({ records }: Pick<Parts, 'records'>): Promise<M
 export class LimitBook {
   readonly #parts: Parts;
   #known: Map<string, TenantLimits> | null = null;
-  /** What this engine has set since the limits were last read, or while they are. */
-  #noted = new Map<string, TenantLimits>();
+  /** For each read under way, what this engine has set since it began. */
+  readonly #noted = new Set<Map<string, TenantLimits>>();
   #readAt = 0;
   #reading: Promise<void> | null = null;
 
@@ -51,7 +53,7 @@ export class LimitBook {
 
   /** Never fails: a store that is away refuses the jobs themselves, and the next call reads again. */
   read(): Promise<void> {
-    this.#reading ??= this.#read().finally(() => {
+    this.#reading ??= this.readBy(this.#parts.records).finally(() => {
       this.#reading = null;
     });
     return this.#reading;
@@ -59,24 +61,26 @@ export class LimitBook {
 
   note(tenant: string, limits: TenantLimits): void {
     this.#known?.set(tenant, limits);
-    this.#noted.set(tenant, limits);
+    for (const noted of this.#noted) noted.set(tenant, limits);
   }
 
   async idle(): Promise<void> {
     await this.#reading;
   }
 
-  async #read(): Promise<void> {
+  /** The same by a way of the caller's own, whatever else reads at this moment. */
+  async readBy(records: Reader): Promise<void> {
     const readAt = this.#parts.clock.monotonic();
-    this.#noted = new Map();
+    const noted = new Map<string, TenantLimits>();
+    this.#noted.add(noted);
     try {
-      const known = await readLimits(this.#parts);
+      const known = await readLimits(records);
       // An answer that is older than what was set here must not undo it.
-      this.#known = new Map([...known, ...this.#noted]);
-      this.#readAt = readAt;
+      this.#known = new Map([...known, ...noted]);
     } catch {
       // Not at once again where limits are known already.
-      this.#readAt = readAt;
     }
+    this.#noted.delete(noted);
+    this.#readAt = readAt;
   }
 }

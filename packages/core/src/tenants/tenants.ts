@@ -78,7 +78,7 @@ export function tenants({ store, book }: Parts): Tenants {
     list: async (query = {}) => {
       const { limit, cursor } = pageOf(query);
       const after = cursor === undefined ? null : nameIn(cursor);
-      const limited = await readLimits(store);
+      const limited = await readLimits(records);
       const used = await queues.tenants({ after, limit: limit + 1 });
       const others = [...limited.keys()].filter((name) => after === null || name > after);
       const names = [...new Set([...used, ...others])].sort();

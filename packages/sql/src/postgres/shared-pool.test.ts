@@ -46,10 +46,13 @@ function gate(count: number): () => Promise<void> {
   };
 }
 
+/** A call that waits for another connection hangs by it, since none comes before the transactions end. */
+const NO_OTHER = { connectTimeoutMs: 600_000 };
+
 const request = (queue: string) => ({ type: 'order.ship', args: [], options: { queue } });
 
 test.each([3, 10])('B5: %i transactions that hold a pool of three enqueue into new queues', async (count) => {
-  const { pool, waybill } = await bench(3);
+  const { pool, waybill } = await bench(3, NO_OTHER);
   const allHold = gate(3);
   const queues = Array.from({ length: count }, (_, n) => `new-${n}`);
   const jobs = await Promise.all(
@@ -66,7 +69,7 @@ test.each([3, 10])('B5: %i transactions that hold a pool of three enqueue into n
 });
 
 test('B5: transactions that hold all connections complete runs of one bundle, replace and begin workflows', async () => {
-  const { pool, waybill } = await bench(3, { bundleFrom: 1 });
+  const { pool, waybill } = await bench(3, { bundleFrom: 1, ...NO_OTHER });
   const replacing = (n: number) => ({
     ...request('orders'),
     type: `order.cancel-${'abc'[n]}`,

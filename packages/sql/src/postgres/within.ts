@@ -1,4 +1,4 @@
-import type { InsertGroup, Job, StoreWithin, Transaction } from '@waybill/core';
+import { type InsertGroup, type Job, recordStore, type StoreWithin, type Transaction } from '@waybill/core';
 import { applyInside } from './apply.ts';
 import { plainArray, textArray } from './arrays.ts';
 import type { Base } from './base.ts';
@@ -8,6 +8,7 @@ import { insertGuarded } from './insert-guarded.ts';
 import { keyOf } from './keys.ts';
 import { linkWithin } from './link/within.ts';
 import { replacedBy } from './open-bundles.ts';
+import { recordTable } from './records.ts';
 import { isId } from './rows.ts';
 
 /**
@@ -31,6 +32,7 @@ export function storeWithin(base: Base, transaction: Transaction): StoreWithin {
       await openBeforehand(base, inside, changed);
       return applyInside(inside, changes);
     },
+    records: recordStore(recordTable(inside), inside.link.clock),
   };
 }
 

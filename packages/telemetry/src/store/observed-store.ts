@@ -66,5 +66,6 @@ function observedRows(store: StoreWithin, calls: ObservedCalls, prefix: string):
       calls.run(`${prefix}apply`, () => store.apply(changes, options), {
         asked: () => ofRows(changes),
       }),
+    records: { list: (query) => calls.run(`${prefix}records.list`, () => store.records.list(query)) },
   };
 }
