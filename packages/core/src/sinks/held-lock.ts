@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { LockStore } from '../store/locks.ts';
+import type { RivalLease } from '../store/rival-lease.ts';
 import type { SinkKey } from './sink.ts';
 
 /** A server that dies is replaced this much later at most. */
@@ -13,27 +14,6 @@ const LONGEST_NAME = 256;
 export function lockName({ tenant, id }: SinkKey): string {
   const name = `sink:${encodeURIComponent(tenant)}:${id}`;
   return name.length <= LONGEST_NAME ? name : `sink#${createHash('sha256').update(name).digest('hex')}`;
-}
-
-/**
- * The lease of another server, as this one sees it. A server renews its lease several times while it lasts. So one whose
- * end has stayed the same for the time of a lease has ended, even where its end is a day ahead because the clock was that
- * it was written by.
- */
-export class RivalLease {
-  #until: number | undefined;
-  #since = 0;
-
-  saw(until: number, monotonic: number): void {
-    if (until === this.#until) return;
-    this.#until = until;
-    this.#since = monotonic;
-  }
-
-  /** Its end, where it has not moved for so long that it counts no more. */
-  staleAt(monotonic: number): number | undefined {
-    return monotonic - this.#since >= LEASE_MS ? this.#until : undefined;
-  }
 }
 
 /** The right of this server to deliver to one sink, as far as it knows. */
@@ -62,17 +42,8 @@ export class HeldLock {
   }): Promise<HeldLock | { takenUntil: number }> {
     const { locks, clock, owner, name, rival } = parts;
     const before = clock.monotonic();
-    const staleUntil = rival.staleAt(before);
-    const answer = await locks.take({
-      name,
-      owner,
-      leaseMs: LEASE_MS,
-      ...(staleUntil !== undefined && { staleUntil }),
-    });
-    if (answer.status === 'taken') {
-      rival.saw(answer.until, clock.monotonic());
-      return { takenUntil: answer.until };
-    }
+    const answer = await rival.take(locks, { name, owner }, clock);
+    if (answer.status === 'taken') return { takenUntil: answer.until };
     return new HeldLock(parts, answer.fence, before + LEASE_MS);
   }
 

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
 import { Signal } from '../events/signal.ts';
 import type { Logger } from '../logger.ts';
+import { RivalLease } from '../store/rival-lease.ts';
 import type { AilingSink } from '../waybill.ts';
 import { backoffMs } from './backoff.ts';
-import { HeldLock, LEASE_MS, lockName, RivalLease } from './held-lock.ts';
+import { HeldLock, LEASE_MS, lockName } from './held-lock.ts';
 import type { RunningSinks, Sink, SinkKey, SinkSource, SinkState } from './sink.ts';
 import type { RunEnd, SinkParts } from './sink-parts.ts';
 import { SinkRun } from './sink-run.ts';
@@ -104,7 +105,7 @@ class SinkTask {
   readonly #parts: SinkParts;
   readonly #woken = new Signal();
   readonly #listAgain: () => void;
-  readonly #rival = new RivalLease();
+  readonly #rival = new RivalLease(LEASE_MS);
   readonly #loop: Promise<void>;
   #run: SinkRun | undefined;
   #isStopped = false;

@@ -82,6 +82,20 @@ describe('tenants', () => {
     await expect(waybill.tenants.get('nobody')).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  // fault: a server dies while it changes limits, under a clock that is a day ahead
+  test('are not locked for longer than a lease by a server that died, whatever its clock was', async () => {
+    const { store, clock, server } = fleet();
+    const waybill = server();
+    await store.locks.take({ name: 'tenant-limits t', owner: 'dead', leaseMs: 86_400_000 });
+    const set = () => waybill.tenants.setLimits('t', { waiting: 7 });
+    await expect(set()).rejects.toMatchObject({ code: 'conflict' });
+    await clock.advance(29_999);
+    await expect(set()).rejects.toMatchObject({ code: 'conflict' });
+    await clock.advance(1);
+    expect(await set()).toMatchObject({ limits: { waiting: 7 } });
+    expect(await set()).toMatchObject({ limits: { waiting: 7 } });
+  });
+
   test.each([
     [{ concurency: 1 }, "'limits.concurency' is not known here. Did you mean 'concurrency'?"],
     [{ concurrency: 0 }, "'limits.concurrency'"],

@@ -3,6 +3,7 @@ import { checkTenant } from '../access/tenant.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import { JOB_STATES, type JobState } from '../job/job.ts';
 import { pageOf } from '../read-query.ts';
+import { RivalLease } from '../store/rival-lease.ts';
 import type { Store } from '../store/store.ts';
 import type { TenantInfo, Tenants } from '../waybill.ts';
 import { type LimitBook, readLimits } from './limit-book.ts';
@@ -30,6 +31,8 @@ interface Parts {
 /** Tenants as wholes: who there is, what they have, and what they may have. */
 export function tenants({ store, book }: Parts): Tenants {
   const { records, queues } = store;
+  /** Of the locks that others were seen to hold. */
+  const rivals = new Map<string, RivalLease>();
 
   const recordOf = async (tenant: string) => {
     const [record] = await records.get([LIMIT_RECORDS.keyOf(tenant)]);
@@ -106,11 +109,15 @@ export function tenants({ store, book }: Parts): Tenants {
       checkTenant(tenant);
       const patch = checkTenantLimits(limits);
       const lock = { name: `tenant-limits ${tenant}`, owner: randomUUID() };
-      const held = await store.locks.take({ ...lock, leaseMs: LOCKED_MS });
-      if (held.status === 'taken')
+      const rival = rivals.get(tenant) ?? new RivalLease(LOCKED_MS);
+      const held = await rival.take(store.locks, lock, store.clock);
+      if (held.status === 'taken') {
+        rivals.set(tenant, rival);
         throw new WaybillError('conflict', 'Somebody else is changing the limits of this tenant.', {
           hint: 'Look at the limits, and repeat the call if it is still needed.',
         });
+      }
+      rivals.delete(tenant);
       try {
         const after = await write(tenant, patch);
         book.note(tenant, after);
