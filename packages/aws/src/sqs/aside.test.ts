@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { refusing } from '../testing/denying.ts';
 import type { SqsOptions } from './settings.ts';
 import { useLocalSqs } from './testing/bench.ts';
+import { withoutWaits } from './testing/watched-client.ts';
 
 const local = useLocalSqs();
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -15,7 +16,11 @@ const FAILED = { kind: 'failed', error: { code: 'smtp', message: 'no answer' } }
 async function open(options: SqsOptions = { adopt: { mails: true } }) {
   const sqs = local();
   const waybill = engine({
-    ...{ store: memoryStore({ clock: sqs.clock }), transport: await sqs.open(options), maintenance: false },
+    ...{
+      store: memoryStore({ clock: sqs.clock }),
+      transport: await sqs.open({ client: withoutWaits(sqs), ...options }),
+      maintenance: false,
+    },
   });
   onTestFinished(() => waybill.close());
   const messages = waybill.deadLetters.messages!;
@@ -201,7 +206,7 @@ test('hints that nobody deleted are sent back to their tier, or removed where th
 test('broken off after a message was sent back and before it was removed, nothing runs twice', async () => {
   let isBroken = false;
   const sqs = local();
-  const client = refusing(sqs.client, (command) =>
+  const client = refusing(withoutWaits(sqs), (command) =>
     isBroken && command === 'DeleteMessageBatch' ? new Error('broken off') : undefined,
   );
   const transport = await sqs.open({ adopt: { mails: true }, client });

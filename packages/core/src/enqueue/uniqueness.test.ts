@@ -178,7 +178,8 @@ describe('jobs of one batch with the same unique key are decided about as if the
 // fault: retention removes finished jobs long before the period of their keys is over
 test('A16: guarantee 7: a period that is longer than the retention holds to its end', async () => {
   const HOUR = 3_600_000;
-  const made = testEngine({ retention: { finishedMs: HOUR, deadMs: HOUR, eventsMs: HOUR, everyMs: 60_000 } });
+  const retention = { finishedMs: HOUR, deadMs: HOUR, eventsMs: HOUR, everyMs: 60_000 };
+  const made = testEngine({ retention, sweepEveryMs: HOUR });
   const { waybill, clock, claimOne } = made;
   const rule = { on_conflict: 'ignore', period: 'P2D', states: ['available', 'active', 'completed'] };
   const [{ job }, plain] = [await waybill.jobs.enqueue(request([1], rule)), await made.enqueue({ queue: 'plain' })];
@@ -211,8 +212,8 @@ test('A16: a job whose rule does not name the state of its end is kept no longer
 // fault: retention removes finished jobs long before the period of their keys is over
 test('A16: guarantee 7: a period that came as period_ms holds to its end too', async () => {
   const HOUR = 3_600_000;
-  const made = testEngine({ retention: { finishedMs: HOUR, deadMs: HOUR, eventsMs: HOUR, everyMs: 60_000 } });
-  const { waybill, clock, claimOne } = made;
+  const retention = { finishedMs: HOUR, deadMs: HOUR, eventsMs: HOUR, everyMs: 60_000 };
+  const { waybill, clock, claimOne } = testEngine({ retention, sweepEveryMs: HOUR });
   const rule = { on_conflict: 'ignore', period_ms: 48 * HOUR + 1, states: ['available', 'active', 'completed'] };
   const { job } = await waybill.jobs.enqueue(request([1], rule));
   expect(job.spec.options).toEqual({ unique: { ...unique, ...rule, period: 'PT172800.001S' } });

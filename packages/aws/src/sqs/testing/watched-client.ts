@@ -18,6 +18,15 @@ export interface WatchedClient {
   pass(ms: number): Promise<void>;
 }
 
+/** The client of a test, whose receives do not wait: an emulator finds at once whatever a queue has. */
+export const withoutWaits = ({ client }: LocalSqs): Client => {
+  const send = (...[command, options]: Parameters<Client['send']>) =>
+    command instanceof ReceiveMessageCommand
+      ? client.send(new ReceiveMessageCommand({ ...command.input, WaitTimeSeconds: 0 }), options)
+      : client.send(command, options);
+  return { send } as Client;
+};
+
 /** The client of a test, with a record of what is asked of it. Its long polls wait in the time of the test. */
 export function watched({ client, clock, advance }: LocalSqs): WatchedClient {
   const hidden: WatchedClient['hidden'] = { receives: [], extensions: [] };
