@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,12 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Planted } from './testing/planted.ts';
+import { runCommand } from './testing/run-command.ts';
 import { ServerProcess } from './testing/server-process.ts';
 
-const BIN = fileURLToPath(new URL('../bin/waybill.js', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'waybill-planted-keys-'));
 const [keysFile, jwksFile] = [path.join(folder, 'keys.json'), path.join(folder, 'jwks.json')];
 const store = `sqlite:${path.join(folder, 'jobs.db')}`;
@@ -74,12 +72,8 @@ afterAll(async () => {
 });
 
 /** The real command with the key, and all that it says. */
-const command = (args: readonly string[], env: NodeJS.ProcessEnv = { WAYBILL_KEY: apiKey }, at = server.url) =>
-  new Promise<string>((resolve) => {
-    const options = { env: { ...process.env, NO_COLOR: '1', ...env }, timeout: 60_000, cwd: folder };
-    const all = [BIN, ...args, '--store', at];
-    execFile(process.execPath, all, options, (_error, stdout, stderr) => resolve(stdout + stderr));
-  });
+const command = async (args: readonly string[], env: NodeJS.ProcessEnv = { WAYBILL_KEY: apiKey }, at = server.url) =>
+  (await runCommand([...args, '--store', at], folder, env)).text;
 
 /** Each look is a line of the server's log, so there are few of them. */
 const PATIENT = { interval: 200, timeout: 100_000 };

@@ -4,41 +4,24 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { engine, folderBlobStore, lineLogger, type Waybill, WaybillError } from '@waybill/core';
 import { type Fault, faultyStore, memoryStore, type StoreMethod, TestClock } from '@waybill/core/testing';
 import { createApp } from '@waybill/server';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { connect, task } from './index.ts';
 import { Planted } from './testing/planted.ts';
+import { runCommand } from './testing/run-command.ts';
 import { ServerProcess } from './testing/server-process.ts';
 import { execute, tempDatabase } from './testing/temp-database.ts';
 
-const BIN = fileURLToPath(new URL('../bin/waybill.js', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'waybill-planted-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const planted = new Planted();
 const { password, awsKeyId, awsSecret, apiKey, jwt, postgres } = planted;
-/** Everything of the environment that may hold a secret. */
-const ENV = {
-  ...{ AWS_ACCESS_KEY_ID: awsKeyId, AWS_SECRET_ACCESS_KEY: awsSecret, AWS_SESSION_TOKEN: planted.session },
-  ...{ WAYBILL_KEY: apiKey, PGPASSWORD: password, NO_COLOR: '1', WAYBILL_LOG: 'debug' },
-};
+const ENV = { ...planted.env, NO_COLOR: '1', WAYBILL_LOG: 'debug' };
 
-interface Ran {
-  code: number;
-  text: string;
-}
-
-/** The real command, and all that it says. */
-const command = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
-  new Promise((resolve) => {
-    const options = { env: { ...process.env, ...ENV, ...env }, timeout: 60_000, cwd: folder };
-    execFile(process.execPath, [BIN, ...args], options, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code ?? -1), text: stdout + stderr }),
-    );
-  });
+const command = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => runCommand(args, folder, { ...ENV, ...env });
 
 test('the grep finds what is planted', () => {
   expect(planted.foundIn(planted.everything)).toEqual([
@@ -55,7 +38,6 @@ describe('the command says what is wrong, and no secret', () => {
     ['a database that refuses connections', ['doctor', '--store', postgres]],
     ['the same for machines', ['doctor', '--json'], { WAYBILL_STORE: postgres }],
     ['a host that does not exist', ['doctor', '--store', postgres.replace('127.0.0.1:1', 'nowhere.invalid')]],
-    ['a server on it', ['serve', '--port', '0', '--log-format', 'pretty', '--store', postgres]],
     ['a port that is none', ['jobs', 'list', '--store', `postgres://ada:${password}@db:port/jobs`]],
     ['a password that is not encoded', ['jobs', 'list', '--store', `postgres://ada:a@b/${password}@db/jobs`]],
     ['a misspelt scheme', ['jobs', 'list', '--store', postgres.replace('postgres', 'postgers')]],

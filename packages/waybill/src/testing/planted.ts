@@ -23,6 +23,15 @@ export class Planted {
   readonly presigned =
     `https://b.s3.amazonaws.com/k?X-Amz-Credential=${this.awsKeyId}%2F1&X-Amz-Signature=${this.signature}`;
 
+  /** All variables of the environment that may hold a secret. */
+  get env(): Record<string, string> {
+    const { awsKeyId, awsSecret, session, apiKey, password } = this;
+    return {
+      ...{ AWS_ACCESS_KEY_ID: awsKeyId, AWS_SECRET_ACCESS_KEY: awsSecret, AWS_SESSION_TOKEN: session },
+      ...{ WAYBILL_KEY: apiKey, PGPASSWORD: password },
+    };
+  }
+
   /** As an error of a driver or a proxy may tell them. */
   get everything(): string {
     const { postgres, presigned, apiKey, jwt, session, webhook, awsSecret, password } = this;

@@ -8,8 +8,3 @@ testRunner('isolated', ({ concurrency }) => ({
   runner: isolatedRunner({ concurrency, abortMs: 200, killAfterMs: 200 }),
   task: (policy) => task('contract.one', { ...policy, isolate: { module } }),
 }));
-
-testRunner('isolated and warm', ({ concurrency }) => ({
-  runner: isolatedRunner({ concurrency, abortMs: 200, killAfterMs: 200 }),
-  task: (policy) => task('contract.one', { ...policy, isolate: { module, warm: 1 } }),
-}));

@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { dynamoStore } from '@waybill/aws/dynamodb';
 import { hasJava, localClient } from '@waybill/aws/testing';
 import { type Store, silentLogger } from '@waybill/core';
-import { propertyRuns } from '@waybill/core/testing';
 import { sharedAddress } from '@waybill/sql/postgres/testing';
 import { inject, onTestFinished } from 'vitest';
 import { openStore } from '../../connect/open-store.ts';
@@ -18,20 +17,25 @@ declare module 'vitest' {
 /** Skipped only where Java is missing, and that nobody accepts in CI. */
 export const hasDynamo = hasJava || process.env['CI'] === 'true';
 
-/** A store of its own for a test, of every kind. */
-export const STORES: readonly { kind: string; canRun: boolean; runs: number; open(): Promise<Store> }[] = [
-  {
+/** A kind of store, and how a test gets one of its own. */
+export interface StoreToWalk {
+  kind: string;
+  canRun: boolean;
+  open(): Promise<Store>;
+}
+
+export const STORES: Readonly<Record<'sqlite' | 'postgres' | 'dynamodb', StoreToWalk>> = {
+  sqlite: {
     kind: 'SQLite',
     canRun: true,
-    runs: propertyRuns(60),
     open: () => openStore('sqlite::memory:', { logger: silentLogger }),
   },
-  {
-    ...{ kind: 'PostgreSQL', canRun: true, runs: propertyRuns(30) },
+  postgres: {
+    ...{ kind: 'PostgreSQL', canRun: true },
     open: async () => openStore(await tempDatabase(), { logger: silentLogger }),
   },
-  {
-    ...{ kind: 'DynamoDB (skipped without Java 17)', canRun: hasDynamo, runs: propertyRuns(15) },
+  dynamodb: {
+    ...{ kind: 'DynamoDB (skipped without Java 17)', canRun: hasDynamo },
     open: async () => {
       const endpoint = process.env['WAYBILL_TEST_DYNAMODB'] ?? (await sharedAddress(inject('dynamoAddressUrl')));
       // DynamoDB Local keeps a database for each access key.
@@ -40,4 +44,4 @@ export const STORES: readonly { kind: string; canRun: boolean; runs: number; ope
       return dynamoStore({ client, table: `walk-${randomUUID()}`, createTable: true, logger: silentLogger });
     },
   },
-];
+};
