@@ -23,6 +23,7 @@ import { follow } from './events/follow.ts';
 import type { LoggedEvent } from './events/job-event.ts';
 import { Tailer } from './events/tailer.ts';
 import { workerDirected } from './events/told.ts';
+import { explain } from './explain/explain.ts';
 import { checkHealth } from './health/health.ts';
 import { UnknownTypes } from './health/unknown-types.ts';
 import type { Job } from './job/job.ts';
@@ -205,6 +206,14 @@ export function engine(options: EngineOptions): Engine {
       ...(asked.blobs?.store.presign && payloads && { urls: (job, bound) => payloads.urlsOf(job, bound) }),
       list: async ({ filter, overBytes, ...query } = {}) =>
         (apart(overBytes) ?? store).list({ ...pageOf(query), filter: checkedFilter(filter) }),
+      explain: (id, { tenant = '' } = {}) =>
+        explain(
+          {
+            ...{ store, rows: asked.store, payloads },
+            unknownType: (job) => unknownTypes.alike(job),
+          },
+          ...([tenant, id] as const),
+        ),
       claim: (call) => claimer.claim(call),
       heartbeat: (call) => heartbeats.beat(call),
       settle: (call) => settler.settle(call),

@@ -33,6 +33,7 @@ export {
   TERMINAL_EVENT_TYPES,
 } from './events/job-event.ts';
 export * from './events/subject-event.ts';
+export { REASON_CODES, type ReasonCode } from './explain/codes.ts';
 export { heartbeatEvent } from './job/heartbeat-event.ts';
 export {
   isFinished,
@@ -64,6 +65,7 @@ export { eventIdOf } from './sinks/event-id.ts';
 export * from './sinks/sink.ts';
 export { lineLogger, stderrLogger } from './stderr-logger.ts';
 export type * from './waybill.ts';
+export { conditionText } from './workflow/condition-text.ts';
 
 // What stores, transports and servers are built from.
 

@@ -5,6 +5,7 @@ import type { DeadLetters, ListQuery } from './dead-letters/dead-letters-port.ts
 import type { JobRequest } from './enqueue/envelope.ts';
 import type { LoggedEvent } from './events/job-event.ts';
 import type { RecordEventType } from './events/subject-event.ts';
+import type { Explanation } from './explain/explanation.ts';
 import type { Health } from './health/health-info.ts';
 import type { Job, JobState } from './job/job.ts';
 import type { Outcome } from './job/outcome.ts';
@@ -81,6 +82,11 @@ export interface Jobs {
   enqueueMany(requests: readonly JobRequest[], context?: EnqueueManyContext): Promise<Job[]>;
   get(id: string, context?: InTenant & Apart): Promise<Job>;
   list(query?: ListQuery & Apart): Promise<JobPage>;
+  /**
+   * Every reason why the job does not run now, or what it came to, with what to do about it. Also of a job whose row or
+   * payload cannot be read.
+   */
+  explain(id: string, context?: InTenant): Promise<Explanation>;
   claim(request: ClaimCall): Promise<Lease[]>;
   heartbeat(request: HeartbeatCall): Promise<HeartbeatAnswer>;
   settle(request: SettleCall): Promise<Job>;
@@ -380,6 +386,7 @@ export interface FollowQuery {
 export type { Keys } from './access/keys/keys-port.ts';
 export type * from './budgets/budgets-port.ts';
 export type * from './dead-letters/dead-letters-port.ts';
+export type { Explanation, Reason, RelatedJob } from './explain/explanation.ts';
 export type {
   AilingSink,
   Health,

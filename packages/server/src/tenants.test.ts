@@ -52,6 +52,7 @@ const ROUTES: Record<string, Route> = {
   'DELETE /ojs/v1/jobs/:id': about(({ job }) => ({ path: `/ojs/v1/jobs/${job}` })),
   'POST /ojs/v1/jobs/:id/activate': about(({ pending }) => ({ path: `/ojs/v1/jobs/${pending}/activate` })),
   'POST /ojs/v1/jobs/:id/retry': about(({ dead }) => ({ path: `/ojs/v1/jobs/${dead}/retry` })),
+  'GET /ojs/v1/jobs/:id/explain': about(({ job }) => ({ path: `/ojs/v1/jobs/${job}/explain` })),
   'GET /ojs/v1/jobs/:id/progress': about(({ job }) => ({ path: `/ojs/v1/jobs/${job}/progress` })),
   'PUT /ojs/v1/jobs/:id/progress': about(({ lease: { job, token } }) => ({
     ...{ path: `/ojs/v1/jobs/${job.id}/progress`, body: { progress: 0.5, lease_token: token } },

@@ -35,6 +35,7 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
     enqueue: ({ jobs }) => jobs.enqueue(request),
     enqueueMany: ({ jobs }) => jobs.enqueueMany([request]),
     get: ({ jobs }) => jobs.get(ID),
+    explain: ({ jobs }) => jobs.explain(ID),
     list: ({ jobs }) => jobs.list({ limit: 1 }),
     claim: ({ jobs }) => jobs.claim({ queues: ['default'], waitMs: 50 }),
     heartbeat: ({ jobs }) => jobs.heartbeat({ workerId: 'w', jobs: [] }),

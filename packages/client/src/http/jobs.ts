@@ -1,4 +1,5 @@
 import type { HeartbeatAnswer, Job, JobFilter, JobPage, Jobs, WorkerDirective } from '@waybill/core';
+import { explanationFromWire } from '../explanation-wire.ts';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
 import { progressFromWire, type WireProgress } from '../progress-wire.ts';
@@ -44,6 +45,10 @@ export function jobs(calls: Calls): Jobs {
       const tenant = calls.tenantOf(context);
       const { job } = await calls.call<JobAnswer>('GET', path`/ojs/v1/jobs/${id}`, { tenant });
       return wholeJob(calls, job, tenant);
+    },
+    explain: async (id, context) => {
+      const tenant = calls.tenantOf(context);
+      return explanationFromWire(await calls.call('GET', path`/ojs/v1/jobs/${id}/explain`, { tenant }));
     },
     list: async ({ filter = {}, limit, cursor } = {}) => {
       const tenant = calls.tenantOf(filter);

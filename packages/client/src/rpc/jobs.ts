@@ -19,6 +19,7 @@ import { askToRpc, questionFromRpc } from './questions.ts';
 import type { RpcCalls } from './rpc-calls.ts';
 import { countIn, limitIn, namesIn, plainJson, refused, textIn } from './sent.ts';
 import { spending } from './spending.ts';
+import { refuse } from './unsupported.ts';
 import { countOf, durationOf, msOf, timeOf } from './values.ts';
 
 const { listJobs, getProgress, cancelJob, retryJob, activateJob } = JobService.method;
@@ -46,6 +47,7 @@ export function jobs(calls: RpcCalls): Jobs {
       const { leases } = await calls.call(claim, input, options);
       return leases.map((lease) => leaseFromRpc(calls, lease, call.claimId, tenant));
     }),
+    explain: async () => refuse('jobs.explain'),
     get: async (id, context) => storedJob(calls, id, calls.tenantOf(context)),
     list: async ({ filter = {}, limit, cursor } = {}) => {
       const tenant = calls.tenantOf(filter);

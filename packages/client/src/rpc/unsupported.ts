@@ -61,7 +61,7 @@ export function unsupported(): Unsupported {
   return Object.fromEntries(groups);
 }
 
-function refuse(call: string): never {
+export function refuse(call: string): never {
   throw new RemoteError({
     code: 'unsupported',
     message: `The gRPC interface has no call for ${call}().`,

@@ -2,6 +2,7 @@ import { jobNotFound } from '../commit/row-change.ts';
 import type { FollowedItem, HeartbeatCall, Jobs, Waybill } from '../waybill.ts';
 import type { Caller } from './caller.ts';
 import { enqueueing, shownTo } from './enqueue.ts';
+import { explanationFor } from './explain.ts';
 import type { Judge } from './judge.ts';
 
 /**
@@ -26,6 +27,11 @@ export function scopedJobs(waybill: Waybill, caller: Caller, judge: Judge): Jobs
       const tenant = caller.enter('read', filter);
       const narrowed = caller.narrow(filter);
       return narrowed === null ? { items: [] } : jobs.list({ ...query, filter: { ...narrowed, tenant } });
+    },
+    explain: async (id, context) => {
+      const tenant = caller.enter('read', context);
+      await judge.mustSee(id, tenant);
+      return explanationFor(await jobs.explain(id, { tenant }), caller);
     },
     claim: async (call) => {
       const tenant = caller.enter('work', call);

@@ -60,6 +60,11 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
       },
     ),
     get: about('read', ({ jobs }, { job }, at) => jobs.get(job.id, at)),
+    explain: about(
+      'read',
+      ({ jobs }, { job }, at) => jobs.explain(job.id, at),
+      ({ job }) => ({ jobId: job.id }),
+    ),
     list: about(
       'read',
       ({ jobs }, _, filter) => jobs.list({ filter, limit: 1 }),

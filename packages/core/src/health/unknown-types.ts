@@ -11,6 +11,7 @@ const MOST_KEPT = 10_000;
 const FORGOTTEN_AFTER_MS = 60_000;
 
 interface Kept {
+  tenant: string;
   type: string;
   queue: string;
   reason: string;
@@ -34,13 +35,13 @@ export class UnknownTypes {
   /** A worker has handed the job back for a reason. */
   handedBack(job: Job): void {
     if (!isUnknown(job)) return;
-    const { type, queue } = job;
+    const { tenant, type, queue } = job;
     const nextTryAt = job.scheduledAt ?? this.#clock.now();
     const forgetAt = this.#clock.monotonic() + Math.max(0, nextTryAt - this.#clock.now()) + FORGOTTEN_AFTER_MS;
     const key = keyOf(job);
     // Put at the end, so that the first in the map is the one that was handed back longest ago.
     this.#kept.delete(key);
-    this.#kept.set(key, { type, queue, reason: lastError(job)!.message, nextTryAt, forgetAt });
+    this.#kept.set(key, { tenant, type, queue, reason: lastError(job)!.message, nextTryAt, forgetAt });
     if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
   }
 
@@ -48,6 +49,16 @@ export class UnknownTypes {
   written(jobs: readonly Job[]): void {
     if (this.#kept.size === 0) return;
     for (const job of jobs) if (!isUnknown(job)) this.#kept.delete(keyOf(job));
+  }
+
+  /** Why another job of the same tenant, queue and type was handed back; undefined: none was. */
+  alike({ tenant, queue, type }: Job): Pick<UnknownType, 'reason' | 'nextTryAt'> | undefined {
+    const now = this.#clock.monotonic();
+    for (const kept of this.#kept.values()) {
+      const isAlike = kept.tenant === tenant && kept.queue === queue && kept.type === type;
+      if (isAlike && kept.forgetAt > now) return { reason: kept.reason, nextTryAt: kept.nextTryAt };
+    }
+    return undefined;
   }
 
   /** Undefined: there are none. */

@@ -1,4 +1,4 @@
-import { jobToWire } from '@waybill/client';
+import { explanationToWire, jobToWire } from '@waybill/client';
 import { type Fields, invalidField, isObject, type JobRequest, WaybillError } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody, readJson, readOptionalBody } from '../http/body.ts';
@@ -55,6 +55,11 @@ export function jobRoutes(app: App, { maxBodyBytes }: Surface): void {
   app.get('/ojs/v1/jobs/:id', async (c) => {
     const { jobs } = portOf(c);
     return answer(c, { job: await toldJob(jobs, await jobs.get(pathId(c), { overBytes: LARGEST_TOLD })) });
+  });
+
+  app.get('/ojs/v1/jobs/:id/explain', async (c) => {
+    new Query(c, []);
+    return answer(c, { ...explanationToWire(await portOf(c).jobs.explain(pathId(c))) });
   });
 
   app.delete('/ojs/v1/jobs/:id', async (c) => {

@@ -5,6 +5,7 @@ import {
   JOB_STATES,
   MISFIRE_POLICIES,
   OVERLAP_POLICIES,
+  REASON_CODES,
   SCOPES,
   WORKER_DIRECTIVES,
   WORKFLOW_STATES,
@@ -65,6 +66,7 @@ test('C9: no two schemas have one name, since generated clients put them into on
     'audit',
     'budgets',
     'cron',
+    'explain',
     'incidents',
     'journal',
     'keys',
@@ -89,6 +91,7 @@ test('the closed sets are those of the engine', () => {
   expect(scopes).toEqual([...SCOPES]);
   const setAt = (ref: string) => resolve<{ enum: string[] }>(ref).enum;
   expect(setAt('workflows.json#/schemas/WorkflowState')).toEqual([...WORKFLOW_STATES]);
+  expect(setAt('explain.json#/schemas/ReasonCode')).toEqual([...REASON_CODES]);
   expect(setAt('cron.json#/schemas/Overlap')).toEqual([...OVERLAP_POLICIES]);
   expect(setAt('cron.json#/schemas/Misfire')).toEqual([...MISFIRE_POLICIES]);
   expect(resolve<{ enum: string[] }>('schemas.json#/Error/properties/error/properties/code').enum).toEqual([

@@ -200,6 +200,19 @@ const SCENARIOS: Record<string, Scenario> = {
     };
   },
 
+  'a job is explained': async ({ jobs, queues }) => {
+    const limited = { rate_limit: { key: 'one', concurrency: 1 } };
+    const { id } = (await jobs.enqueue(job(80, { options: limited }))).job;
+    await jobs.enqueue(job(81, { options: limited }));
+    const ready = await jobs.explain(id);
+    await jobs.claim({ queues: ['default'], claimId: 'claim-explain', workerId: 'w1' });
+    await queues.pause('default');
+    return {
+      ...{ ready, running: await jobs.explain(id), parked: await jobs.explain(job(81).id!) },
+      unknown: await refusal(jobs.explain(job(99).id!)),
+    };
+  },
+
   'a run reports on itself': async ({ jobs }) => {
     const { id } = (await jobs.enqueue(job(90))).job;
     const silent = await jobs.progress(id);

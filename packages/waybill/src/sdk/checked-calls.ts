@@ -98,6 +98,7 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
     enqueueMany: [envelopes, only('tenant', 'within', 'onCreated')],
     get: [undefined, only('tenant', 'overBytes')],
     list: [filtered(JOB_FILTER, 'filter', 'limit', 'cursor', 'overBytes')],
+    explain: [undefined, inTenant],
     claim: [only('tenant', 'queues', 'count', 'workerId', 'leaseMs', 'claimId', 'waitMs', 'signal')],
     heartbeat: [only('tenant', 'workerId', 'instance', 'jobs', 'leaseMs', 'strict')],
     settle: [only('tenant', 'id', 'leaseToken', 'workerId', 'queue', 'outcome', 'within')],

@@ -56,7 +56,7 @@ export const MESSAGE_CALLS: Rows<DeadMessages> = { list: null, replay: filtered 
 export const ADMINISTRATIVE_CALLS: Calls = {
   jobs: {
     ...{ enqueue: null, enqueueMany: null, get: null, list: null, claim: null, heartbeat: null, settle: null },
-    ...{ report: null, progress: null, spend: null, append: null, journal: null, follow: null },
+    ...{ explain: null, report: null, progress: null, spend: null, append: null, journal: null, follow: null },
     ...{ ask: null, cancel: null, activate: null, urls: null },
     retry: named,
   },

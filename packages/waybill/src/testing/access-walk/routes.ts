@@ -45,6 +45,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   'DELETE /ojs/v1/jobs/:id': one('enqueue', '/ojs/v1/jobs/:', 'job'),
   'POST /ojs/v1/jobs/:id/activate': one('enqueue', '/ojs/v1/jobs/:/activate', 'pending'),
   'POST /ojs/v1/jobs/:id/retry': one('admin', '/ojs/v1/jobs/:/retry', 'dead'),
+  'GET /ojs/v1/jobs/:id/explain': one('read', '/ojs/v1/jobs/:/explain', 'job'),
   'GET /ojs/v1/jobs/:id/progress': one('read', '/ojs/v1/jobs/:/progress', 'job'),
   'PUT /ojs/v1/jobs/:id/progress': {
     ...{ scope: 'work', isAboutOne: true },
