@@ -45,6 +45,7 @@ export type { EndedWorkflow, StartedWorkflow } from './sdk/workflow-wait.ts';
 
 export {
   type Engine,
+  type Explanation,
   engine,
   type JournalEntry,
   type Logger,

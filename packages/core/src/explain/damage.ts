@@ -36,7 +36,8 @@ async function failing({ job, store }: Situation): Promise<Reason[]> {
 
 export const unreadable = (): Reason => ({
   code: 'unreadable',
-  message: 'Its row cannot be read: it is damaged, or a newer version wrote it. No worker gets it as long as that is so.',
+  message:
+    'Its row cannot be read: it is damaged, or a newer version wrote it. No worker gets it as long as that is so.',
   hint: 'Run the version that wrote it, or repair the row: waybill doctor',
   details: {},
 });

@@ -82,6 +82,17 @@ test('a rate says when the next job may start', async () => {
   expect(Date.parse(reasons[0]!.details['until'] as string)).toBeGreaterThan(clock.now());
 });
 
+test('a worker that sends no heartbeats is known by its runs, as long as their leases last', async () => {
+  const { waybill, enqueue, claim, clock } = await openWorld(inMemory);
+  await enqueue();
+  await claim();
+  const id = await enqueue();
+  const codes = async () => (await waybill.jobs.explain(id)).reasons.map(({ code }) => code);
+  expect(await codes()).toEqual(['turn']);
+  await clock.advance(31_000);
+  expect(await codes()).toEqual(['no_worker']);
+});
+
 test('what is no id is refused, and an id of no job is not found', async () => {
   const { waybill } = await openWorld(inMemory);
   await expect(waybill.jobs.explain(7 as never)).rejects.toMatchObject({ code: 'invalid_request' });

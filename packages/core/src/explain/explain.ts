@@ -1,7 +1,7 @@
 import type { JobPayloads } from '../blobs/job-payloads.ts';
 import { jobNotFound } from '../commit/row-change.ts';
-import type { Job } from '../job/job.ts';
 import { isJobId } from '../job/id.ts';
+import type { Job } from '../job/job.ts';
 import { reasonOf } from '../maintenance/failing-items.ts';
 import { checkId } from '../read-query.ts';
 import type { QueueStats } from '../store/queues.ts';

@@ -21,7 +21,11 @@ export const limit: Family = {
       { tenant, states: ['active', 'available'] },
       { wanted: MOST_NAMED, pages: PAGES, test: (one) => one.limitKey === key && one.holdsSlot },
     );
-    const why = isFull ? `${holders} of ${rule.concurrency} slots are held` : rule.rate ? rateText(rule.rate) : 'it is full';
+    const why = isFull
+      ? `${holders} of ${rule.concurrency} slots are held`
+      : rule.rate
+        ? rateText(rule.rate)
+        : 'it is full';
     return [
       {
         code: 'limit',

@@ -1,6 +1,6 @@
 import { formatDuration } from '../duration.ts';
-import type { LimitRule } from '../limits/limit.ts';
 import { isFinished } from '../job/job.ts';
+import type { LimitRule } from '../limits/limit.ts';
 import { type Reason, relatedJob } from './explanation.ts';
 import { type Family, MOST_NAMED, type Situation, someJobs, timeOf } from './situation.ts';
 

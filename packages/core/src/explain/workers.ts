@@ -1,3 +1,4 @@
+import type { Job } from '../job/job.ts';
 import type { WorkerInfo } from '../store/workers.ts';
 import type { Reason } from './explanation.ts';
 import { type Family, type Situation, someJobs, timeOf } from './situation.ts';
@@ -14,7 +15,7 @@ export const workers: Family = {
     if (job.state !== 'available') return [];
     const known = await store.workers.list(job.tenant);
     const live = known.filter((worker) => isLive(worker, now));
-    if (live.length === 0) return [none(situation, known)];
+    if (live.length === 0) return (await hasRun(situation)) ? [] : [none(situation, known)];
     const open = live.filter(({ directive }) => directive === 'running');
     if (open.length === 0)
       return [
@@ -57,10 +58,17 @@ function none(situation: Situation, known: readonly WorkerInfo[]): Reason {
   };
 }
 
+/** A run under way shows that there is a worker, also one that sends no heartbeats. */
+async function hasRun({ job: { tenant, queue }, now, store }: Situation): Promise<boolean> {
+  const filter = { tenant, queues: [queue], states: ['active'] } as const;
+  const test = ({ leaseUntil }: Job) => leaseUntil !== null && leaseUntil > now;
+  return (await someJobs(store, filter, { wanted: 1, test })).length > 0;
+}
+
 /** A worker does not say which queues it takes jobs of, so this goes by the jobs that it has taken. */
 async function servesQueue({ job, store }: Situation, open: readonly WorkerInfo[]): Promise<boolean> {
   const ids = new Set(open.map(({ id }) => id));
-  const test = ({ workerId }: { workerId: string | null }) => workerId !== null && ids.has(workerId);
+  const test = ({ workerId }: Job) => workerId !== null && ids.has(workerId);
   const filter = { tenant: job.tenant, queues: [job.queue] };
   const active = await someJobs(store, { ...filter, states: ['active'] }, { wanted: 1, test });
   return active.length > 0 || (await someJobs(store, filter, { wanted: 1, test })).length > 0;

@@ -32,7 +32,10 @@ export type ExplainCase = (world: ExplainWorld) => Promise<[id: string, reason: 
 
 const COMPLETED: Outcome = { kind: 'completed', result: { pages: ['a', 'b'] } };
 const FAILED = { kind: 'failed', error: { code: 'smtp', message: 'No answer.' } } as const;
-const UNKNOWN = { kind: 'snoozed', error: { code: 'unknown_type', message: "Worker 'w' has no task 'test.job'." } } as const;
+const UNKNOWN = {
+  kind: 'snoozed',
+  error: { code: 'unknown_type', message: "Worker 'w' has no task 'test.job'." },
+} as const;
 const HOUR_MS = 3_600_000;
 const ONE = { rate_limit: { key: 'one', concurrency: 1 } };
 const LARGE = ['x'.repeat(5_000)];
@@ -239,7 +242,10 @@ export const EXPLAIN_CASES: Readonly<Record<ReasonCode, ExplainCase>> = {
     const last = iso(clock.now());
     await clock.advance(60_000);
     const details = { workers: 1, last_seen_at: last };
-    return [await enqueue({ queue: 'mail' }), { ...says(last), ...hints('waybill work MODULE --queues mail'), details }];
+    return [
+      await enqueue({ queue: 'mail' }),
+      { ...says(last), ...hints('waybill work MODULE --queues mail'), details },
+    ];
   },
   workers_stopped: async ({ waybill, enqueue, worker }) => {
     await worker();
@@ -249,7 +255,10 @@ export const EXPLAIN_CASES: Readonly<Record<ReasonCode, ExplainCase>> = {
   no_worker_for_queue: async ({ enqueue, worker }) => {
     await worker();
     const details = { live: 1, queue: 'mail' };
-    return [await enqueue({ queue: 'mail' }), { ...says("of the queue 'mail' lately"), ...hints('waybill work'), details }];
+    return [
+      await enqueue({ queue: 'mail' }),
+      { ...says("of the queue 'mail' lately"), ...hints('waybill work'), details },
+    ];
   },
   turn: async ({ enqueue, claim, worker }) => {
     await worker();

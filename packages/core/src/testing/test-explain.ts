@@ -37,7 +37,7 @@ export function testExplain(name: string, factory: StoreFactory): void {
       const id = await enqueue(limited);
       await waybill.queues.pause('mail');
       const later = await enqueue({ queue: 'mail', scheduled_at: new Date(clock.now() + 1_000).toISOString() });
-      expect(await codesOf(world, id)).toEqual(['queue_paused', 'limit', 'no_worker']);
+      expect(await codesOf(world, id)).toEqual(['queue_paused', 'limit']);
       expect(await codesOf(world, later)).toEqual(['scheduled', 'queue_paused']);
     });
   });

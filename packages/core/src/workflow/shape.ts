@@ -28,7 +28,7 @@ export const MAX_NODES = 10_000;
 /** Of one request: more would keep the store busy for so long that others notice. */
 export const MAX_EDGES = 50_000;
 const MAX_NAME = 255;
-const MAX_PARENTS = 1_000;
+export const MAX_PARENTS = 1_000;
 const NOT_OF_JOB: ReadonlySet<string> = new Set(['id', 'depends_on', ...RULE_NAMES]);
 const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 

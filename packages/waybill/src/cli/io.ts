@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
 import { systemClock } from '@waybill/core';
 
 export interface Output {
@@ -17,6 +18,8 @@ export interface Person {
 export interface Io {
   stdout: Output;
   stderr: Output;
+  /** All that comes in by stdin, as text. */
+  input(): Promise<string>;
   /** Whether stdout is a terminal: decides about colour. */
   isTty: boolean;
   /** Whether stderr is a terminal: logs there are for people. */
@@ -50,6 +53,7 @@ export function processIo(): Io {
   return {
     stdout: process.stdout,
     stderr: process.stderr,
+    input: () => text(process.stdin),
     isTty: process.stdout.isTTY === true,
     isErrTty: process.stderr.isTTY === true,
     columns: () => (process.stdout.isTTY ? process.stdout.columns : undefined),

@@ -20,9 +20,10 @@ export function checkWatch({ io, isJson }: Context): void {
   if (!io.isTty) throw misuse('--watch needs a terminal. In a script, follow events with waybill tail --json.');
 }
 
-/** Draws again when the log goes on, and now and then, until Ctrl-C. */
-export async function redrawn(draw: () => Promise<string>, waybill: Waybill, context: Context): Promise<void> {
-  const { io } = context;
+/**
+ * Looks again when the log goes on, and now and then, until there is nothing more to see (then it answers true) or Ctrl-C.
+ */
+export async function eachChange(look: () => Promise<boolean>, waybill: Waybill, { io }: Context): Promise<boolean> {
   const interrupted = io.interrupted();
   const left = new AbortController();
   const signal = AbortSignal.any([interrupted, left.signal]);
@@ -37,19 +38,38 @@ export async function redrawn(draw: () => Promise<string>, waybill: Waybill, con
       changed.abort();
     }
   })();
-  io.stdout.write(ENTER);
   try {
     while (!interrupted.aborted) {
       changed = new AbortController();
-      io.stdout.write(screenOf(await draw(), context));
+      if (await look()) return true;
       await io.sleep(EACH_MS, AbortSignal.any([interrupted, changed.signal]));
       if (failure) throw failure.error;
       if (changed.signal.aborted) await io.sleep(LEAST_MS, interrupted);
     }
+    return false;
   } finally {
-    io.stdout.write(LEAVE);
     left.abort();
     await listening;
+  }
+}
+
+/** Draws each change on a screen of its own, until Ctrl-C or until what is drawn is over. Answers as `eachChange` does. */
+export async function redrawn(
+  draw: () => Promise<string>,
+  waybill: Waybill,
+  context: Context,
+  isOver: () => boolean = () => false,
+): Promise<boolean> {
+  const { io } = context;
+  io.stdout.write(ENTER);
+  try {
+    const look = async () => {
+      io.stdout.write(screenOf(await draw(), context));
+      return isOver();
+    };
+    return await eachChange(look, waybill, context);
+  } finally {
+    io.stdout.write(LEAVE);
   }
 }
 

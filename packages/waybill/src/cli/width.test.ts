@@ -38,7 +38,14 @@ async function crowded(): Promise<{ terminal: Terminal; names: Record<string, st
     await listed('webhooks'),
     await listed('keys'),
   ];
-  const names = { WORKFLOW: workflows[0].id, DEAD: jobs[0].id, WEBHOOK: webhooks[0].id, KEY: keys[0].id };
+  const [node] = JSON.parse((await terminal.run('workflows', 'show', workflows[0].id, '--json')).raw).jobs;
+  const names = {
+    WORKFLOW: workflows[0].id,
+    NODE: node.id,
+    DEAD: jobs[0].id,
+    WEBHOOK: webhooks[0].id,
+    KEY: keys[0].id,
+  };
   return { terminal, names };
 }
 
@@ -64,6 +71,8 @@ const LINES = [
   ['cron', 'pause', LONG],
   ['workflows', 'list'],
   ['workflows', 'show', 'WORKFLOW'],
+  ['explain', 'DEAD'],
+  ['explain', 'NODE'],
   ['tail', '--since', 'start'],
   ['logs', 'DEAD', '--lifecycle'],
   ['keys', 'create', LONG, '--scopes', 'enqueue,read', '--queues', LONG, '--types', TYPE],

@@ -1,4 +1,4 @@
-import type { WorkflowNode } from '@waybill/core';
+import { mapOf, type WorkflowNode } from '@waybill/core';
 import type { Context } from './context.ts';
 import { span } from './spans.ts';
 import { clipped, oneLine, padded, widthOf } from './text-width.ts';
@@ -20,7 +20,7 @@ export function treeOf(jobs: readonly WorkflowNode[], type: string, context: Con
   const widths = [
     (line: Line) => widthOf(line.left),
     ({ branch: { job } }: Line) => job?.type.length ?? 0,
-    ({ branch: { job } }: Line) => (job === undefined ? 0 : stateOf(job).length),
+    ({ branch: { job } }: Line) => (job === undefined ? 0 : shownState(job).length),
   ].map((width, index) => {
     const widest = lines.reduce((most, line) => Math.max(most, width(line)), 0);
     return Math.min(widest, context.width * SHARES[index]!);
@@ -29,13 +29,19 @@ export function treeOf(jobs: readonly WorkflowNode[], type: string, context: Con
 }
 
 /** A node that was skipped has completed, and did not run. */
-const stateOf = ({ state, outcome }: WorkflowNode): string => (outcome === 'skipped' ? outcome : state);
+export const shownState = ({ state, outcome }: WorkflowNode): string => (outcome === 'skipped' ? outcome : state);
+
+/** How long its run has taken, where it has begun. */
+export function tookOf({ state, startedAt, finishedAt }: WorkflowNode, now: number): string[] {
+  const ended = state === 'active' ? now : finishedAt;
+  return startedAt === null || ended === null ? [] : [span(ended - startedAt)];
+}
 
 /** The jobs that a map has made hang below it. */
 function belowMaps(nodes: readonly WorkflowNode[]): WorkflowNode[] {
   const names = new Set(nodes.map(({ node }) => node));
   return nodes.map((job) => {
-    const map = job.node!.endsWith(']') ? job.node!.slice(0, job.node!.lastIndexOf('[')) : undefined;
+    const map = mapOf(job.node!);
     return map !== undefined && names.has(map) && job.dependsOn.length === 0 ? { ...job, dependsOn: [map] } : job;
   });
 }
@@ -54,14 +60,13 @@ function textOf(
   { style, io }: Context,
 ): string {
   if (job === undefined) return left;
-  const { startedAt, finishedAt, state } = job;
-  const ended = state === 'active' ? io.now() : finishedAt;
-  const took = startedAt === null || ended === null ? [] : [span(ended - startedAt)];
+  const { state } = job;
+  const took = tookOf(job, io.now());
   const error = state === 'discarded' ? [oneLine(job.errors.at(-1)?.message ?? '')] : [];
   const word = after.length < job.dependsOn.length ? 'also after' : 'after';
   const waitsFor = after.length === 0 ? [] : [style.dim(`${word} ${after.join(', ')}`)];
   const cell = (text: string, width: number) => padded(clipped(text, Math.floor(width)), Math.floor(width));
-  const parts = [cell(left, leftWidth), cell(job.type, typeWidth), style.state(stateOf(job).padEnd(stateWidth))];
+  const parts = [cell(left, leftWidth), cell(job.type, typeWidth), style.state(shownState(job).padEnd(stateWidth))];
   const rules = rulesOf(job).map((rule) => style.dim(rule));
   return [...parts, ...took, ...waitsFor, ...rules, ...error].join('  ').trimEnd();
 }

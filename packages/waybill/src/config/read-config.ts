@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isObject, WaybillError, withoutSecrets } from '@waybill/core';
+import { parseJson, parseYaml } from './parse-document.ts';
 
 /** No configuration is as large; a file that is was named by mistake. */
 const MOST_BYTES = 1_048_576;
@@ -17,13 +18,13 @@ export async function readConfig(file: string): Promise<Record<string, unknown>>
   throw refused(`${name} must hold an object with keys such as store and server, not ${found}.`);
 }
 
-function documentIn(file: string, name: string): Promise<unknown> {
+async function documentIn(file: string, name: string): Promise<unknown> {
   switch (path.extname(file).toLowerCase()) {
     case '.yaml':
     case '.yml':
-      return yamlIn(file, name);
+      return parseYaml(await textIn(file, name), name, refused).then(({ value }) => value);
     case '.json':
-      return jsonIn(file, name);
+      return parseJson(await textIn(file, name), name, refused);
     case '.ts':
     case '.mts':
       if (!canReadTypeScript())
@@ -46,37 +47,6 @@ function documentIn(file: string, name: string): Promise<unknown> {
 /** Newer versions of Node.js leave out the types by themselves. */
 const canReadTypeScript = (): boolean =>
   Boolean((process.features as { typescript?: false | 'strip' | 'transform' }).typescript);
-
-async function yamlIn(file: string, name: string): Promise<unknown> {
-  const source = await textIn(file, name);
-  // Loaded here, so that only files of this kind pay for it.
-  const { LineCounter, parseDocument } = await import('yaml');
-  const lineCounter = new LineCounter();
-  const document = parseDocument(source, { lineCounter, prettyErrors: false, logLevel: 'error' });
-  const [error] = [...document.errors, ...document.warnings];
-  if (error !== undefined) {
-    const { line, col } = lineCounter.linePos(error.pos[0]);
-    const why = error.code.toLowerCase().replaceAll('_', ' ');
-    throw refused(`${name} is not valid YAML at line ${line}, column ${col}: ${why}.`);
-  }
-  try {
-    return document.toJS({ maxAliasCount: 100 });
-  } catch {
-    throw refused(`${name} is not valid YAML: an alias has no anchor, or there are too many aliases.`);
-  }
-}
-
-async function jsonIn(file: string, name: string): Promise<unknown> {
-  const source = await textIn(file, name);
-  try {
-    return JSON.parse(source);
-  } catch (cause) {
-    const at = /position (\d+)/.exec((cause as Error).message)?.[1];
-    const before = at === undefined ? [] : source.slice(0, Number(at)).split('\n');
-    const where = at === undefined ? '' : ` at line ${before.length}, column ${before.at(-1)!.length + 1}`;
-    throw refused(`${name} is not valid JSON${where}.`);
-  }
-}
 
 async function textIn(file: string, name: string): Promise<string> {
   const source = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {

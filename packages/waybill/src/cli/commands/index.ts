@@ -17,6 +17,7 @@ import { dev } from './dev.ts';
 import { doctor } from './doctor.ts';
 import { enqueue } from './enqueue.ts';
 import { exec } from './exec.ts';
+import { explain } from './explain.ts';
 import { jobsCancel } from './jobs-cancel.ts';
 import { jobsList } from './jobs-list.ts';
 import { jobsRetry } from './jobs-retry.ts';
@@ -50,16 +51,17 @@ import { work } from './work.ts';
 import { workflowsCancel, workflowsResume } from './workflows-cancel.ts';
 import { workflowsList } from './workflows-list.ts';
 import { workflowsShow } from './workflows-show.ts';
+import { workflowsSubmit } from './workflows-submit.ts';
 
 /** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
   ...[serve, dev, work, cloud, configCheck, configShow],
-  ...[enqueue, exec, jobsList, jobsShow, logs, jobsCancel, jobsRetry],
+  ...[enqueue, exec, jobsList, jobsShow, explain, logs, jobsCancel, jobsRetry],
   ...[questionsList, questionsShow, questionsAnswer],
   ...[queuesList, queuesShow, queuesPause, queuesResume, queuesKeep],
   ...[deadList, deadReplay, deadDiscard, tail],
   ...[cronList, cronAdd, cronPause, cronResume, cronRemove],
-  ...[workflowsList, workflowsShow, workflowsCancel, workflowsResume],
+  ...[workflowsList, workflowsSubmit, workflowsShow, workflowsCancel, workflowsResume],
   ...[keysList, keysCreate, keysShow, keysRotate, keysRevoke, keysRotateTokens],
   ...[tenantsList, tenantsShow, tenantsLimit],
   ...[budgetsList, budgetsSet, budgetsShow, budgetsRemove],

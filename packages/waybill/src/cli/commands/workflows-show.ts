@@ -1,58 +1,35 @@
-import { workflowNodeToWire, workflowToWire } from '@waybill/client';
-import type { WorkflowInfo, WorkflowNode, Workflows } from '@waybill/core';
-import { command } from '../command.ts';
-import type { Context } from '../context.ts';
+import { workflowToDot, workflowToMermaid } from '@waybill/core';
+import { command, misuse } from '../command.ts';
 import { wholeWorkflowId } from '../job-ids.ts';
-import { span } from '../spans.ts';
-import { clipped, oneLine } from '../text-width.ts';
-import { treeOf } from '../workflow-tree.ts';
+import { followWorkflow, viewOf, viewText, viewToWire } from '../workflow-view.ts';
 
-const PAGE = 1_000;
+const FORMATS = { mermaid: workflowToMermaid, dot: workflowToDot } as const;
 
 export const workflowsShow = command({
   name: 'workflows show',
   section: 'Schedules and workflows',
   summary: 'show a workflow as a tree, with states and durations',
   args: 'ID',
-  run: async ({ args: [named = ''] }, context) => {
+  options: {
+    follow: { about: 'until it has ended or Ctrl-C: drawn again at a terminal, elsewhere a line per change' },
+    format: { value: 'FORMAT', about: 'mermaid or dot: the graph for other programs' },
+  },
+  run: async ({ args: [named = ''], values: { follow = false, format } }, context) => {
+    const write = format === undefined ? undefined : formatNamed(format);
+    if (write && (follow || context.isJson)) throw misuse('--format goes with neither --follow nor --json.');
     const waybill = await context.connect();
-    const { workflows } = waybill;
     const id = await wholeWorkflowId(waybill, named);
-    const workflow = await workflows.get(id);
-    const jobs = await jobsOf(workflows, id);
-    const document = { workflow: workflowToWire(workflow), jobs: jobs.map(workflowNodeToWire) };
-    context.show(document, () => headOf(workflow, context) + treeOf(jobs, workflow.type, context));
+    const view = follow ? await followWorkflow(waybill, id, context) : await viewOf(waybill, id);
+    if (view === null) return 0;
+    // For other programs, so no line is broken.
+    if (write) context.io.stdout.write(write(view.workflow, view.jobs));
+    else if (follow && context.isJson) context.io.stdout.write(`${JSON.stringify(viewToWire(view))}\n`);
+    else context.show(viewToWire(view), () => viewText(view, context));
     return 0;
   },
 });
 
-async function jobsOf(workflows: Workflows, id: string): Promise<WorkflowNode[]> {
-  const jobs: WorkflowNode[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await workflows.nodes(id, { limit: PAGE, ...(cursor !== undefined && { cursor }) });
-    jobs.push(...page.items);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return jobs;
-}
-
-function headOf(workflow: WorkflowInfo, { style, io, width }: Context): string {
-  const { id, name, type, state, completed, failed, cancelled, skipped, total, createdAt, finishedAt } = workflow;
-  const counts = [
-    `${completed} of ${total} completed`,
-    ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
-    ...(skipped > 0 ? [`${skipped} skipped`] : []),
-  ].join(', ');
-  const took = span((finishedAt ?? io.now()) - createdAt);
-  const title = clipped(oneLine(name ?? 'workflow'), width - id.length - 1);
-  const { partialFailure, reason, timeoutMs } = workflow;
-  const more = [
-    ...(partialFailure ? [style.as('failed', 'partial failure')] : []),
-    ...(reason === null ? [] : [style.as('failed', `reason: ${reason}`)]),
-    ...(timeoutMs === null ? [] : [`timeout ${span(timeoutMs)}`]),
-  ];
-  const facts = [`${type} ${style.state(state)}`, counts, took, ...more].join(', ');
-  return `${style.bold(title)} ${style.dim(id)}\n${facts}\n`;
+function formatNamed(format: string): (typeof FORMATS)[keyof typeof FORMATS] {
+  if (Object.hasOwn(FORMATS, format)) return FORMATS[format as keyof typeof FORMATS];
+  throw misuse(`--format must be ${Object.keys(FORMATS).join(' or ')}, not '${format}'.`);
 }

@@ -34,6 +34,8 @@ export class Terminal {
   /** What a person answers; nobody is there when it is undefined. */
   answer: string | undefined;
   asked: string[] = [];
+  /** What comes in by stdin. */
+  stdin = '';
   progress: string[] = [];
   interruption = new AbortController();
   /** What nothing has caught. */
@@ -66,6 +68,7 @@ export class Terminal {
           this.onError(told);
         },
       },
+      input: async () => this.stdin,
       isTty: this.isTty,
       isErrTty: this.isErrTty,
       columns: () => this.columns,
