@@ -82,10 +82,7 @@ export interface Jobs {
   enqueueMany(requests: readonly JobRequest[], context?: EnqueueManyContext): Promise<Job[]>;
   get(id: string, context?: InTenant & Apart): Promise<Job>;
   list(query?: ListQuery & Apart): Promise<JobPage>;
-  /**
-   * Every reason why the job does not run now, or what it came to, with what to do about it. Also of a job whose row or
-   * payload cannot be read.
-   */
+  /** Every reason why the job does not run, or what it came to. Also of one whose row or payload cannot be read. */
   explain(id: string, context?: InTenant): Promise<Explanation>;
   claim(request: ClaimCall): Promise<Lease[]>;
   heartbeat(request: HeartbeatCall): Promise<HeartbeatAnswer>;
