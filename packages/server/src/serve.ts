@@ -76,6 +76,7 @@ export async function serve(app: App, options: ListenOptions): Promise<Listening
     allowedHosts: checksHost ? hosts : undefined,
     proxies: trustProxy === false ? undefined : new TrustedProxies(trustProxy),
     isTls: tls !== undefined,
+    mostConnections: limits.maxConnections,
     work: new Set(),
   };
   const fetch = (request: Request, { incoming, outgoing }: HttpBindings) => {

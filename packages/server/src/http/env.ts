@@ -15,6 +15,8 @@ export interface Bindings {
   readonly clientAddress?: string | undefined;
   /** The same object for all requests of a connection. Absent where that cannot be known. */
   readonly connection?: object | undefined;
+  /** How many connections the server takes. Absent: any number. */
+  readonly mostConnections?: number;
   /** Whether the client speaks HTTPS. Absent: as the address of the request says. */
   readonly isHttps?: boolean;
   /** The host that the client named, where a trusted proxy has replaced the `Host`. */
@@ -45,6 +47,8 @@ export interface Env {
     rpc?: (refusal?: WaybillError) => Promise<Response>;
     /** Set once a call of the RPC interface was answered; a stream may still go on. */
     rpcAnswer?: ObservedRpc;
+    /** Lets a call that needs no key go on for longer than such calls may; absent on all others. */
+    openCallGoesOn?: () => void;
     /** A page of another origin sends it, which may. */
     isAllowedOrigin?: boolean;
     /** Seconds, for a refusal that knows better than the usual ones. */

@@ -11,6 +11,8 @@ export interface ServerBindings {
   proxies: TrustedProxies | undefined;
   /** Whether this server speaks TLS itself. */
   isTls: boolean;
+  /** How many connections a port takes. */
+  mostConnections: number;
   /** What must be done before the server has closed. */
   work: Set<Promise<unknown>>;
 }
@@ -19,6 +21,7 @@ export interface ServerBindings {
 export class RequestBindings implements Bindings {
   readonly closing: AbortSignal;
   declare readonly allowedHosts?: ReadonlySet<string>;
+  readonly mostConnections: number;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #shared: ServerBindings;
@@ -27,6 +30,7 @@ export class RequestBindings implements Bindings {
   constructor(shared: ServerBindings, request: IncomingMessage, response: ServerResponse) {
     this.closing = shared.closing;
     if (shared.allowedHosts !== undefined) this.allowedHosts = shared.allowedHosts;
+    this.mostConnections = shared.mostConnections;
     this.#request = request;
     this.#response = response;
     this.#shared = shared;

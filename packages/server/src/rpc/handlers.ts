@@ -26,6 +26,9 @@ import { workerService } from './services/worker-service.ts';
 /** The longest that a call may ask for; a stream without a deadline may go on for ever. */
 const LONGEST_TIMEOUT_MS = 24 * 3_600_000;
 
+/** Of a message from a caller without a key: it holds the name of a service. */
+const MOST_OPEN_BYTES = 1_024;
+
 /** Methods by their paths, such as `/waybill.v1.JobService/GetJob`. */
 export type Handlers = ReadonlyMap<string, UniversalHandler>;
 
@@ -66,7 +69,7 @@ export function rpcHandlers(waybill: Waybill, surface: Surface): RpcHandlers {
       .service(WorkerService, services.workers)
       .service(JobEventsService, services.jobEvents)
       .service(LogService, services.log)
-      .service(health.Health, services.health)
+      .service(health.Health, services.health, { readMaxBytes: MOST_OPEN_BYTES })
       .service(reflection.ServerReflection, services.reflection.v1)
       .service(reflectionAlpha.ServerReflection, services.reflection.alpha);
     return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));

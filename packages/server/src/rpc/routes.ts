@@ -15,6 +15,7 @@ import type { App, Ctx, Env } from '../http/env.ts';
 import type { Surface } from '../surface.ts';
 import { CALL } from './call.ts';
 import { CallEnd, systemOf } from './call-end.ts';
+import { boundOpenCall } from './connection/open-call.ts';
 import { type RpcHandlers, rpcHandlers } from './handlers.ts';
 
 /**
@@ -47,7 +48,7 @@ export class RpcRoutes {
 
   /** Services that need no key. */
   open(app: App): void {
-    this.#route(app, (service) => service === health.Health.typeName);
+    this.#route(app, (service) => service === health.Health.typeName, boundOpenCall);
   }
 
   /** Everything else: it needs a port. */
@@ -55,9 +56,14 @@ export class RpcRoutes {
     this.#route(app, (service) => service !== health.Health.typeName);
   }
 
-  #route(app: App, isWanted: (service: string) => boolean): void {
-    for (const [path, { service }] of this.#handlers.grpc)
-      if (isWanted(service.typeName)) app.all(path, (c, next) => c.get('rpc')?.() ?? next());
+  #route(app: App, isWanted: (service: string) => boolean, before?: (c: Ctx) => void): void {
+    for (const [path, { service }] of this.#handlers.grpc) {
+      if (!isWanted(service.typeName)) continue;
+      app.all(path, (c, next) => {
+        before?.(c);
+        return c.get('rpc')?.() ?? next();
+      });
+    }
   }
 }
 

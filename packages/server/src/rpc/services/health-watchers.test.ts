@@ -22,8 +22,11 @@ function connection(grpcUrl: string) {
       stream.once('trailers', (trailers) => resolve(String(trailers['grpc-status'])));
       stream.once('error', reject);
     });
+    const end = new Promise<string>((resolve) =>
+      stream.once('trailers', (trailers) => resolve(String(trailers['grpc-status']))),
+    );
     stream.end(envelope(''));
-    return { answer, close: () => stream.close() };
+    return { answer, end, close: () => stream.close() };
   };
   return { watch };
 }
@@ -43,16 +46,38 @@ test('watchers of one connection are bounded; other connections and Check go on'
   await expect.poll(() => one.watch().answer).toBe('watching');
 });
 
-test('watchers of a server are bounded, and one that has left makes room', () => {
+const from = (client: string, connection: object = {}) => ({ client, connection });
+
+test('one client cannot keep others out: beyond the bound of the server, the client with the most loses its oldest', () => {
   const watchers = new HealthWatchers({ perServer: 3, perConnection: 2 });
-  const [one, two] = [{}, {}];
-  const leave = watchers.enter(one);
-  watchers.enter(one);
-  expect(() => watchers.enter(one)).toThrow(expect.objectContaining(FULL));
-  watchers.enter(two);
-  for (const connection of [two, {}, undefined])
-    expect(() => watchers.enter(connection)).toThrow(expect.objectContaining(FULL));
-  leave();
-  watchers.enter(undefined);
-  expect(() => watchers.enter(one)).toThrow(expect.objectContaining(FULL));
+  const other = watchers.enter(from('other'));
+  const [first, second] = [watchers.enter(from('stranger')), watchers.enter(from('stranger'))];
+  const third = watchers.enter(from('stranger'));
+  expect(() => first.check()).toThrow(expect.objectContaining(FULL));
+  watchers.enter(from('late'));
+  expect(() => second.check()).toThrow(expect.objectContaining(FULL));
+  for (const { signal } of [other, third]) expect(signal.aborted).toBe(false);
+  // One that had to make room leaves later, and makes no more room.
+  first.leave();
+  watchers.enter(from('later'));
+  expect([other, third].filter(({ signal }) => signal.aborted)).toHaveLength(1);
+});
+
+test('one that has left makes room, on its connection and on the server', () => {
+  const watchers = new HealthWatchers({ perServer: 3, perConnection: 2 });
+  const connection = {};
+  const [one] = [watchers.enter(from('a', connection)), watchers.enter(from('a', connection))];
+  expect(() => watchers.enter(from('a', connection))).toThrow(expect.objectContaining(FULL));
+  one!.leave();
+  const [, two] = [watchers.enter(from('a', connection)), watchers.enter({ client: 'b', connection: undefined })];
+  expect(two!.signal.aborted).toBe(false);
+});
+
+// fault: a caller without a key watches on as many connections as the server takes
+test('watchers leave most of the connections of a small server to others', async () => {
+  const { grpcUrl } = await socketServer({ grpcPort: 0, maxConnections: 8 });
+  const first = connection(grpcUrl!).watch();
+  expect(await first.answer).toBe('watching');
+  for (let n = 0; n < 2; n += 1) expect(await connection(grpcUrl!).watch().answer).toBe('watching');
+  expect(await first.end).toBe(String(Code.ResourceExhausted));
 });
