@@ -61,6 +61,7 @@ export { Places } from './places.ts';
 export { QUESTION_STATUSES } from './questions/questions-port.ts';
 export { Roster } from './roster.ts';
 export { withoutSecrets } from './secret-text.ts';
+export { shownFile } from './shown-file.ts';
 export { eventIdOf } from './sinks/event-id.ts';
 export * from './sinks/sink.ts';
 export { lineLogger, stderrLogger } from './stderr-logger.ts';

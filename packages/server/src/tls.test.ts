@@ -2,6 +2,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { connect as connectPlain } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
+import { inspect } from 'node:util';
 import { remote } from '@waybill/client/http';
 import type { Logger } from '@waybill/core';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -115,6 +116,35 @@ test('a server does not start without a usable pair, and says which files', asyn
   });
   await expect(socketServer({ tls: { cert: '/nowhere.crt', key: two.key } })).rejects.toThrow('/nowhere.crt: ENOENT');
   await expect(socketServer({ tls: { cert: one.cert } as never })).rejects.toThrow("'key' is missing");
+});
+
+// fault: the key itself stands where its file is expected, or the files change places
+test('no error shows anything of a key', async () => {
+  const { cert, key } = certificates()('one');
+  const text = readFileSync(key, 'utf8');
+  const oneLine = text.replace(/-----[^-]+-----|\n/g, '');
+  const broken = `${cert}.broken.pem`;
+  writeFileSync(broken, text.replace('-----END', '---END'));
+  const pairs = [
+    ...[text, oneLine, oneLine.slice(0, 100)].flatMap((secret) => [
+      { cert, key: secret },
+      { cert: secret, key },
+    ]),
+    ...[
+      { cert: key, key: cert },
+      { cert: key, key },
+      { cert, key: broken },
+      { cert: broken, key },
+    ],
+  ];
+  const words = text.split('\n').filter((line) => line.length > 20 && !line.includes('-----'));
+  for (const tls of pairs) {
+    const refused = await socketServer({ tls }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'invalid_request' });
+    const shown = inspect(refused, { depth: 10 });
+    for (const word of [...words.flatMap((line) => [line.slice(0, 16), line.slice(-16)]), 'PRIVATE KEY-----'])
+      expect(shown).not.toContain(word);
+  }
 });
 
 describe('over TLS too', () => {

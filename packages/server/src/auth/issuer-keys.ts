@@ -62,7 +62,7 @@ export class IssuerKeys<T> {
     try {
       const { jwks } = this.#options;
       const text = isAddress(jwks) ? await this.#fetched(jwks) : await readFile(jwks, 'utf8');
-      this.#known = { keys: this.#understand(JSON.parse(text) as JSONWebKeySet), at: this.#clock.monotonic() };
+      this.#known = { keys: this.#understand(keysIn(text)), at: this.#clock.monotonic() };
       this.#failure = undefined;
     } catch (error) {
       this.#failure = error;
@@ -87,5 +87,14 @@ export class IssuerKeys<T> {
       chunks.push(chunk);
     }
     return Buffer.concat(chunks).toString('utf8');
+  }
+}
+
+/** The parser's own message quotes the text, and a file of another kind may stand where the keys are expected. */
+function keysIn(text: string): JSONWebKeySet {
+  try {
+    return JSON.parse(text) as JSONWebKeySet;
+  } catch {
+    throw new Error('The keys of the issuer are not valid JSON.');
   }
 }

@@ -6,6 +6,7 @@ import {
   type Principal,
   SCOPES,
   type Scope,
+  shownFile,
   WaybillError,
 } from '@waybill/core';
 import type * as Jose from 'jose';
@@ -60,10 +61,14 @@ export class JwtVerifier {
     await keys.current().catch((error: WaybillError) => {
       const { jwks } = this.#options;
       const { code } = error.cause as NodeJS.ErrnoException;
-      throw new WaybillError('invalid_request', `The file ${jwks} holds no keys of an issuer: ${code ?? 'no JWKS'}.`, {
-        hint: 'Give a file with a JSON Web Key Set, or its https:// address.',
-        cause: error.cause,
-      });
+      throw new WaybillError(
+        'invalid_request',
+        `The file ${shownFile(jwks)} holds no keys of an issuer: ${code ?? 'no JWKS'}.`,
+        {
+          hint: 'Give a file with a JSON Web Key Set, or its https:// address.',
+          cause: error.cause,
+        },
+      );
     });
   }
 

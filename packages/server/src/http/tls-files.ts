@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { checkNames, type Logger, WaybillError } from '@waybill/core';
+import { checkNames, type Logger, shownFile, WaybillError } from '@waybill/core';
 
 /** Certificate and key of the server, in files of PEM. */
 export interface TlsOptions {
@@ -89,22 +89,14 @@ export class TlsFiles {
   /** Nothing of the key reaches a message: OpenSSL names the fault alone. */
   #read(): TlsPair {
     const { cert: certFile, key: keyFile } = this.#options;
-    const read = (file: string): Buffer => {
-      try {
-        return readFileSync(file);
-      } catch (cause) {
-        const { code } = cause as NodeJS.ErrnoException;
-        throw new WaybillError('invalid_request', `Cannot read the TLS file ${file}: ${code}.`, { cause });
-      }
-    };
-    const pair = { cert: read(certFile), key: read(keyFile) };
+    const pair = { cert: contentOf('cert', certFile), key: contentOf('key', keyFile) };
     try {
       createSecureContext(pair);
     } catch (cause) {
       const { code = 'not PEM' } = cause as NodeJS.ErrnoException;
       throw new WaybillError(
         'invalid_request',
-        `The TLS files ${certFile} and ${keyFile} are no usable pair: ${code}.`,
+        `The TLS files ${shownFile(certFile)} and ${shownFile(keyFile)} are no usable pair: ${code}.`,
         {
           hint: 'Give a certificate and its own key, both in PEM and the key without a passphrase.',
           cause,
@@ -112,5 +104,18 @@ export class TlsFiles {
       );
     }
     return pair;
+  }
+}
+
+/** The key itself may stand where its file is expected, and an error must not show it: so it has no cause either. */
+function contentOf(field: 'cert' | 'key', file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new WaybillError('invalid_request', `Cannot read the TLS file ${shownFile(file)}: ${code}.`, {
+      details: { field: `tls.${field}` },
+      hint: `--tls-${field} takes the path of a file that this process may read, and not its content.`,
+    });
   }
 }

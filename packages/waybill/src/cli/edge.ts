@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
-import { ALL_TENANTS, type Logger, systemClock, type Waybill, WaybillError } from '@waybill/core';
+import { ALL_TENANTS, type Logger, shownFile, systemClock, type Waybill, WaybillError } from '@waybill/core';
 import { type AuthOptions, type EdgeOptions, givenKeys, isLoopback } from '@waybill/server';
-import { shownFile } from '../connect/shown-file.ts';
 import { misuse } from './command.ts';
 import type { ServeOptions } from './serve-options.ts';
 

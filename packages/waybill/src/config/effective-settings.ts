@@ -1,6 +1,5 @@
-import { withoutSecrets } from '@waybill/core';
+import { shownFile, withoutSecrets } from '@waybill/core';
 import { shownAddress, shownOrigin, shownWord } from '../connect/shown-address.ts';
-import { shownFile } from '../connect/shown-file.ts';
 import { isHeard } from './apply-config.ts';
 import type { ConfigKey } from './config-key.ts';
 import { OWN_KEYS } from './keys.ts';

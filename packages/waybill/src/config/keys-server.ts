@@ -19,10 +19,12 @@ export const SERVER_KEYS: readonly ConfigKey[] = [
   {
     ...{ path: 'server.tls.cert', kind: text, env: 'WAYBILL_TLS_CERT', flag: 'tls-cert' },
     about: 'speak HTTPS with the certificate in this file',
+    namesSecretFile: true,
   },
   {
     ...{ path: 'server.tls.key', kind: text, env: 'WAYBILL_TLS_KEY', flag: 'tls-key' },
     about: 'the file with its key',
+    namesSecretFile: true,
   },
   {
     ...{ path: 'server.auth', kind: onOrOff, env: 'WAYBILL_AUTH', flag: 'auth', default: 'beyond loopback' },
