@@ -3,9 +3,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { inspect } from 'node:util';
+import { systemClock } from '@waybill/core';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { harness } from '../testing/harness.ts';
+import { JwtVerifier } from './jwt.ts';
 import type { JwtOptions } from './jwt-options.ts';
 
 const ISSUER = 'https://issuer.example/';
@@ -284,12 +287,63 @@ test('keys that are very old are not trusted before they were renewed', async ()
   expect((await ask(token)).status).toBe(401);
 });
 
-test('a session of a token lasts no longer than the token', async () => {
+// fault: the clock of the issuer is behind, so that a token has ended here when it is shown
+test('a session of a token lasts as long as the token: to its end, and the half minute that clocks may be apart', async () => {
   const { signed, post, get, clock } = await world();
   const begun = await post('/auth/session', { key: await signed() });
-  expect(begun.headers.get('Set-Cookie')).toContain('Max-Age=300;');
-  const Cookie = begun.headers.get('Set-Cookie')!.split(';', 1)[0]!;
-  expect((await get(JOBS, { Cookie })).status).toBe(200);
-  await clock.advance(300_000);
-  expect((await get(JOBS, { Cookie })).status).toBe(401);
+  expect(begun.headers.get('Set-Cookie')).toContain('Max-Age=330;');
+  const late = await post('/auth/session', { key: await signed({}, undefined, { exp: -10 }) });
+  const [Cookie, lateCookie] = [begun, late].map(({ headers }) => headers.get('Set-Cookie')!.split(';', 1)[0]!);
+  const status = async (cookie = Cookie!) => (await get(JOBS, { Cookie: cookie })).status;
+  expect([await status(), await status(lateCookie)]).toEqual([200, 200]);
+  await clock.advance(20_000);
+  expect([await status(), await status(lateCookie)]).toEqual([200, 401]);
+  await clock.advance(309_999);
+  expect(await status()).toBe(200);
+  await clock.advance(1);
+  expect(await status()).toBe(401);
+});
+
+describe('a token that does not name its key', () => {
+  const unnamed = async ({ seconds }: Made, { privateKey, alg }: Key) =>
+    new SignJWT({ iss: ISSUER, aud: AUDIENCE, ...CLAIMS })
+      .setProtectedHeader({ alg })
+      .setExpirationTime(seconds() + 300)
+      .sign(privateKey);
+
+  test('counts while exactly one key of the issuer fits', async () => {
+    const made = await world();
+    made.keys.push(await newKey('rsa', 'RS256'));
+    const token = await unnamed(made, made.keys[0]!);
+    expect((await made.ask(token)).status).toBe(200);
+    made.keys.push(await newKey('two'));
+    await made.clock.advance(30_000);
+    await made.ask(await made.signed({}, made.keys[2]!));
+    expect((await made.ask(token)).status).toBe(401);
+    expect(made.log.at(-1)).toMatchObject({ fields: { reason: 'token_signer' } });
+  });
+
+  test('counts also after the issuer has changed that key', async () => {
+    const made = await world();
+    expect((await made.ask(await unnamed(made, made.keys[0]!))).status).toBe(200);
+    made.keys[0] = await newKey('two');
+    await made.clock.advance(30_000);
+    expect((await made.ask(await unnamed(made, made.keys[0]!))).status).toBe(200);
+    expect(made.fetches()).toBe(2);
+  });
+});
+
+// fault: another file stands where the keys of the issuer are expected
+test('nothing of a file that holds no keys reaches an error or the log', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waybill-jwks-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'jwks.json');
+  writeFileSync(file, 'hunter2');
+  const jwt = { issuer: ISSUER, audience: AUDIENCE, jwks: file };
+  const refused = await new JwtVerifier(jwt, systemClock).ready().catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'invalid_request', message: expect.stringContaining(file) });
+  const { get, log } = harness({ auth: { jwt } });
+  const { signed } = await world();
+  expect((await get(JOBS, { Authorization: `Bearer ${await signed()}` })).status).toBe(503);
+  expect(inspect([refused, log], { depth: 10 })).not.toContain('hunt');
 });

@@ -42,8 +42,10 @@ export class JwtVerifier {
     if (typeof claims === 'string' || claims.sub === '') return null;
     return {
       ...{ principal: principalOf(claims, this.#options), by: 'jwt' },
-      // An issuer may write any number, and a time after the year 2250 is none that can be shown.
-      expiresAt: claims.exp === undefined ? null : Math.min(claims.exp * 1_000, LATEST_MOMENT),
+      // Its session and its streams count for as long as the token itself. An issuer may write any number, and a time after the
+      // year 2250 is none that can be shown.
+      expiresAt:
+        claims.exp === undefined ? null : Math.min(claims.exp * 1_000 + this.#options.toleranceMs, LATEST_MOMENT),
     };
   }
 
@@ -102,7 +104,10 @@ export class JwtVerifier {
       }
     };
     const first = await attempt();
-    return first === 'token_signer' && (await keys.areNewerThan(known)) ? attempt() : first;
+    // Without the name of a key, one that is new is tried with the old ones, and does not fit them.
+    const mayBeNew =
+      first === 'token_signer' || (first === 'token_signature' && jose.decodeProtectedHeader(token).kid === undefined);
+    return mayBeNew && (await keys.areNewerThan(known)) ? attempt() : first;
   }
 }
 
@@ -114,6 +119,8 @@ const CLAIM_REASONS: Readonly<Record<string, RefusalReason>> = {
 function reasonOf(error: Error & { code?: string; claim?: string; reason?: string }): RefusalReason {
   switch (error.code) {
     case 'ERR_JWKS_NO_MATCHING_KEY':
+    // Without the name of a key, exactly one must fit.
+    case 'ERR_JWKS_MULTIPLE_MATCHING_KEYS':
       return 'token_signer';
     case 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED':
       return 'token_signature';
