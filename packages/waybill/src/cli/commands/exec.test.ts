@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { patient, programWorker } from '../testing/program-worker.ts';
+import { happened, patient, programWorker } from '../testing/program-worker.ts';
 import { folder, Terminal } from '../testing/terminal.ts';
 
 /** A store with a worker for programs, and a terminal beside it. */
@@ -101,13 +101,14 @@ test('--retries runs the program again', async () => {
   const { store } = new Terminal();
   const worker = await programWorker(store, '--quiet', '--exec');
   const terminal = patient(store);
-  // The second run is due later by the clock of the worker.
-  terminal.onOutput = () => {
+  // The second run is due later by the clock of the worker, counted from when the failure of the first one is settled.
+  const retrying = happened(store, 'job.retrying').then(() => {
     worker.terminal.now += 10_000;
-  };
+  });
   const program = sh('echo $WAYBILL_ATTEMPT; exit $((2 - WAYBILL_ATTEMPT))');
   const { code, out } = await terminal.run('exec', '--follow', '--retries', '1', '--', ...program);
   expect([code, out]).toEqual([0, '1\n2\n']);
+  await retrying;
 });
 
 test('--follow ends when the job is cancelled', async () => {

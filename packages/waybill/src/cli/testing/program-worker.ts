@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import type { EventType } from '@waybill/core';
 import { onTestFinished } from 'vitest';
 import { type Ran, Terminal } from './terminal.ts';
 
@@ -17,19 +18,25 @@ export async function programWorker(store: string, ...options: string[]): Promis
     return running;
   };
   onTestFinished(async () => void (await stop()));
-  const reader = new Terminal(store);
   const known = new AbortController();
   const refused = running.then(({ err }) => {
     throw new Error(`The worker has ended: ${err}`);
   });
-  const started = reader.engine(async ({ events }) => {
-    const filter = { types: ['worker.started' as const] };
-    for await (const _ of events.follow({ filter, signal: known.signal })) return;
-  });
+  const started = happened(store, 'worker.started', known.signal);
   await Promise.race([started, refused]);
   known.abort();
   await started;
   return { terminal, stop };
+}
+
+/** Resolves when the log of the store has an event of this type, or when the signal is aborted; with the test at the latest. */
+export async function happened(store: string, type: EventType, signal?: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  onTestFinished(() => over.abort());
+  const signals = signal === undefined ? [over.signal] : [over.signal, signal];
+  await new Terminal(store).engine(async ({ events }) => {
+    for await (const _ of events.follow({ filter: { types: [type] }, signal: AbortSignal.any(signals) })) return;
+  });
 }
 
 /** A terminal that waits as long as it is told to, instead of letting its own time pass. */
