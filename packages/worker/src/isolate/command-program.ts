@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import type { Json } from '@waybill/core';
 import { InvalidResult } from '../execute/outcome.ts';
 import type { ContainedProcess, ProcessEnd } from './contained.ts';
@@ -8,6 +7,7 @@ import type { ResolvedIsolate } from './isolate-options.ts';
 import type { IsolatedProgram } from './isolated-program.ts';
 import { type RunHandover, runVariables } from './isolated-program.ts';
 import { limitsOf } from './limits-of.ts';
+import { readResultFile } from './result-file.ts';
 import { processFailure } from './run-failure.ts';
 import { makeRunFolder, type RunFolder } from './run-folder.ts';
 
@@ -57,7 +57,7 @@ export class CommandProgram implements IsolatedProgram {
 
   async result(end: ProcessEnd): Promise<Json> {
     if (end.outcome !== 'exited') throw processFailure(end, { code: end.outcome, message: end.message });
-    const written = await this.#written();
+    const written = await readResultFile(this.#folder!.resultFile, this.#maxResultBytes);
     return written === null ? this.#printed() : read(written);
   }
 
@@ -70,23 +70,6 @@ export class CommandProgram implements IsolatedProgram {
     this.#stdoutBytes += chunk.length;
     if (this.#stdoutBytes <= this.#maxResultBytes) this.#stdout.push(Buffer.from(chunk));
     else this.#stdout.length = 0;
-  }
-
-  /** Null: the program has written no file. */
-  async #written(): Promise<string | null> {
-    const file = await open(this.#folder!.resultFile).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw new InvalidResult(`$WAYBILL_RESULT_FILE cannot be read: ${error.message}`);
-    });
-    if (file === null) return null;
-    try {
-      const { size } = await file.stat();
-      if (size > this.#maxResultBytes)
-        throw new InvalidResult(`$WAYBILL_RESULT_FILE has ${size} bytes, more than ${this.#maxResultBytes}`);
-      return await file.readFile('utf8');
-    } finally {
-      await file.close();
-    }
   }
 
   #printed(): Json {
