@@ -1,14 +1,38 @@
-import { describe, expect, it } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { task } from '../task.ts';
 import { bench } from '../testing/bench.ts';
 import type { Command, IsolateOptions } from './isolate-options.ts';
+
+/** Why no file can be made that its owner cannot remove: the user, the file system or the machine. */
+const lacksImmutable = ((): boolean => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-immutable-'));
+  const lacks = spawnSync('chattr', ['+i', folder]).status !== 0;
+  if (!lacks) spawnSync('chattr', ['-i', folder]);
+  rmdirSync(folder);
+  return lacks;
+})();
+
+/** Where runs have their folders until the test ends, whatever they leave there. */
+function ownTemporaryFolder(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-immutable-'));
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    spawnSync('chattr', ['-R', '-i', folder]);
+    rmSync(folder, { recursive: true });
+  });
+}
 
 const FAST = { isolated: { abortMs: 100, killAfterMs: 300 } };
 const sh = (text: string): Command => ['/bin/sh', '-c', text];
 
 /** What a command comes to, run once. */
 async function ran(isolate: IsolateOptions, input: unknown = undefined, maxResultBytes = 1_000) {
-  const { work, add, waybill } = bench();
+  const { work, add, waybill, logs } = bench();
   const program = task('command.one', { isolate, retry: { max_attempts: 1 } });
   work([program], { ...FAST, maxResultBytes });
   const { id } = await add(program, input);
@@ -17,7 +41,8 @@ async function ran(isolate: IsolateOptions, input: unknown = undefined, maxResul
   for await (const _ of waybill.events.follow({ filter: { jobIds: [id], types }, signal: over.signal })) break;
   over.abort();
   const job = await waybill.jobs.get(id);
-  return { ...job, error: job.errors.at(-1), entries: (await waybill.jobs.journal(id)).entries };
+  const { entries } = await waybill.jobs.journal(id);
+  return { ...job, error: job.errors.at(-1), entries, warnings: logs.warnings() };
 }
 
 describe('a task with isolate.command', () => {
@@ -63,6 +88,29 @@ describe('a task with isolate.command', () => {
     ['a function that answers no command', { command: () => [] as never }, { code: 'invalid_request' }],
   ])('fails by %s, and its row says so', async (_, isolate, error) => {
     expect(await ran(isolate)).toMatchObject({ state: 'discarded', errors: [error] });
+  });
+
+  it.each([
+    ['a FIFO', 'mkfifo "$WAYBILL_RESULT_FILE"', 'not a regular file'],
+    ['a folder', 'mkdir "$WAYBILL_RESULT_FILE"', 'not a regular file'],
+    ['a link to a device', 'ln -s /dev/zero "$WAYBILL_RESULT_FILE"', 'symbolic link'],
+    ['a link to itself', 'ln -s "$WAYBILL_RESULT_FILE" "$WAYBILL_RESULT_FILE"', 'symbolic link'],
+    [
+      'a socket',
+      `${process.execPath} -e 'net.createServer().listen(process.env.WAYBILL_RESULT_FILE, () => process.kill(process.pid, "SIGKILL"))' || :`,
+      'not a regular file',
+    ],
+  ])('fails where its result file is %s, and its worker goes on', async (_, text, why) => {
+    const error = { code: 'invalid_result', message: expect.stringContaining(why) };
+    expect(await ran({ command: sh(text) })).toMatchObject({ state: 'discarded', errors: [error] });
+  });
+
+  // fault: what a run leaves cannot be removed
+  it.skipIf(lacksImmutable)('completes where its folder cannot be removed, and its worker warns', async () => {
+    ownTemporaryFolder();
+    const { state, result, warnings } = await ran({ command: sh('> "$HOME/kept"; chattr +i "$HOME/kept"; echo 1') });
+    expect([state, result]).toEqual(['completed', 1]);
+    expect(warnings).toEqual(['Could not remove the folder of an isolated run. Remove it by hand.']);
   });
 
   it('keeps the last of its output with the failure, without secrets', async () => {

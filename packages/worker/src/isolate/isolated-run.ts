@@ -45,7 +45,16 @@ export async function runIsolated(
     output.end();
     return await told(end, context, () => program.result(end));
   } finally {
+    await cleared(program, parts, { task: task.name, job: job.id, run: job.run });
+  }
+}
+
+/** A run may leave what its worker cannot remove, such as files of another user. What it came to stands all the same. */
+async function cleared(program: IsolatedProgram, { logger }: IsolationParts, fields: object): Promise<void> {
+  try {
     await program.clear();
+  } catch (error) {
+    logger.warn({ ...fields, err: error }, 'Could not remove the folder of an isolated run. Remove it by hand.');
   }
 }
 

@@ -58,7 +58,9 @@ export class WarmProcesses implements ModuleProcesses {
   /** Processes that have a run are not in the set any more. */
   #ended(made: ModuleProcess, why: string): void {
     if (!this.#idle.delete(made)) return;
-    void made.clear();
+    made.clear().catch((error: unknown) => {
+      this.#logger.warn({ task: this.#start.task.name, err: error }, 'Could not remove the folder of a warm process.');
+    });
     if (!this.#isStopped) this.#failed(why);
   }
 
