@@ -1,8 +1,8 @@
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answers, calls, says } from '../src/testing/index.ts';
-import { folder, OUTPUT, start } from './testing/agent.ts';
+import { folder, model, OUTPUT, start } from './testing/agent.ts';
 
 const exists = (path: string): Promise<boolean> =>
   access(path).then(
@@ -84,6 +84,23 @@ test('the tokens of subagents are counted', async () => {
     { tools: ['Agent'] },
   );
   expect((await agent.result).usage).toMatchObject({ inputTokens: 5_200, outputTokens: 740 });
+});
+
+test('answers without a stream count as they come, and stop the agent within one turn', async () => {
+  const turn = calls('Bash', { command: 'echo 1 >> turns.txt' }).using({ inputTokens: 900, outputTokens: 200 });
+  const whole = await model([turn.always()], { streams: false });
+  const agent = await start([], { budget: { tokens: 2_000 } }, { model: whole });
+  expect(await agent.failure()).toMatchObject({ code: 'budget_exceeded', details: { tokens: 2_200, turns: 2 } });
+  expect(whole.requests).toHaveLength(2);
+  expect(await readFile(join(agent.cwd, 'turns.txt'), 'utf8')).toBe('1\n');
+});
+
+test('an answer without a stream that ends the work counts once', async () => {
+  const whole = await model([says('Looking.').answers({ files: 1 }).using({ inputTokens: 400, outputTokens: 90 })], {
+    streams: false,
+  });
+  const agent = await start([], { output: OUTPUT }, { model: whole });
+  expect(await agent.result).toMatchObject({ turns: 1, usage: { inputTokens: 400, outputTokens: 90 } });
 });
 
 test('no tool runs over the budget, whatever hooks of the user allow', async () => {

@@ -1,11 +1,23 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createSdkMcpServer, tool } from '@anthropic-ai/claude-agent-sdk';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { answers, calls, fails, says } from '../src/testing/index.ts';
 import { folder, OUTPUT, start } from './testing/agent.ts';
+
+/** Only root can make a file that nobody can remove, and not on every file system. */
+const lacksImmutable = ((): boolean => {
+  const path = mkdtempSync(join(tmpdir(), 'waybill-immutable-'));
+  const lacks = spawnSync('chattr', ['+i', path]).status !== 0;
+  if (!lacks) spawnSync('chattr', ['-i', path]);
+  rmdirSync(path);
+  return lacks;
+})();
 
 test('tools of MCP servers in this process may be called, and each query gets a server of its own', async () => {
   let made = 0;
@@ -162,6 +174,19 @@ test('the files of a run are removed once they are kept with the job, where that
   await expect(agent.file('logs/summary.log')).rejects.toThrow('ENOENT');
   for (const name of ['artifacts/task-result.json', 'logs/summary.log', 'traces/session_trace.json'])
     expect(await agent.context.files.get(`task/logs/${agent.context.job.id}/${name}`)).not.toBeNull();
+});
+
+// fault: what the agent leaves cannot be removed
+test.skipIf(lacksImmutable)('folders that cannot be removed do not fail the run, and it warns', async () => {
+  const tmp = await folder();
+  const keep = calls('Bash', { command: '> "$HOME/kept"; chattr +i "$HOME/kept"' });
+  const agent = await start([keep, answers({ files: 1 })], { output: OUTPUT }, { env: { TMPDIR: tmp } });
+  await agent.failure();
+  spawnSync('chattr', ['-R', '-i', tmp]);
+  expect((await agent.result).output).toEqual({ files: 1 });
+  expect(agent.context.logs.map(({ message }) => message)).toEqual([
+    'Could not remove the folders of the agent. Remove them by hand.',
+  ]);
 });
 
 test('DEFAULT_TIMEOUT is the timeout of a step that names none, and a job that allows less is told of', async () => {

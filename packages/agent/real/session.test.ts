@@ -1,49 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '@waybill/core';
+import type { RunFiles } from '@waybill/worker';
 import { expect, test } from 'vitest';
 import { answers, calls, type FakeModel, fails, folderFiles, says } from '../src/testing/index.ts';
 import { folder, model, OUTPUT, start } from './testing/agent.ts';
-import { ENDLESS, gone, pidIn } from './testing/processes.ts';
+import { ENDLESS, gone, madeWithin, pidIn } from './testing/processes.ts';
 
 const CHILD = fileURLToPath(new URL('./testing/run-child.ts', import.meta.url));
 
-interface Child {
-  process: ChildProcess;
-  /** The newest checkpoint. */
-  checkpoint(): JsonObject | null;
-  /** Resolves when a line of this type has come. */
-  said(type: string): Promise<void>;
-}
-
-function startChild(files: string, cwd: string, tmp: string, asked: FakeModel): Child {
+function startChild(files: string, cwd: string, tmp: string, asked: FakeModel): ChildProcess {
   const env = { PATH: process.env['PATH'], TMPDIR: tmp, ...asked.env };
-  const child = spawn(process.execPath, [CHILD, files, JSON.stringify(env)], {
-    cwd,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let checkpoint: JsonObject | null = null;
-  const lines = createInterface(child.stdout);
-  const seen = new Set<string>();
-  const waiting = new Set<() => void>();
-  lines.on('line', (line) => {
-    const { type, state } = JSON.parse(line);
-    seen.add(type);
-    if (type === 'checkpoint') checkpoint = state;
-    for (const look of waiting) look();
-  });
-  const said = (type: string): Promise<void> => {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const look = (): void => void (seen.has(type) && resolve());
-    waiting.add(look);
-    child.once('exit', () => reject(new Error(`The child ended without saying '${type}'.`)));
-    look();
-    return promise;
-  };
-  return { process: child, checkpoint: () => checkpoint, said };
+  return spawn(process.execPath, [CHILD, files, JSON.stringify(env)], { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 test('kill -9 in mid-agent: its tools and the CLI end, and the next run resumes the session and adds up the usage', async () => {
@@ -54,13 +24,13 @@ test('kill -9 in mid-agent: its tools and the CLI end, and the next run resumes 
   ]);
   const child = startChild(filesFolder, cwd, tmp, asked);
   const pid = await pidIn(join(cwd, 'pid.txt'));
-  await child.said('checkpoint');
-  child.process.kill('SIGKILL');
-  await once(child.process, 'exit');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
   await gone(pid);
 
   const files = folderFiles(filesFolder);
-  const next = await start([], { output: OUTPUT }, { files, model: asked, run: 2, lastCheckpoint: child.checkpoint() });
+  // Its checkpoint has not arrived: a worker sends one a second at most.
+  const next = await start([], { output: OUTPUT }, { files, model: asked, run: 2, lastCheckpoint: null });
   expect(await next.result).toMatchObject({
     output: { files: 3 },
     turns: 2,
@@ -77,6 +47,57 @@ test('kill -9 in mid-agent: its tools and the CLI end, and the next run resumes 
   expect(next.context.of('agent.session')).toMatchObject([{ isResumed: true }]);
   // Of shared budgets it spends what it has used itself: the answer before the kill was told by the first run.
   expect(next.context.expenses.map(({ amounts }) => amounts['tokens'])).toEqual([0, 560]);
+});
+
+test('a tool runs when its call is kept, and not before', async () => {
+  const filesFolder = await folder();
+  const cwd = await folder();
+  const kept = folderFiles(filesFolder);
+  // A place that is slow for what holds a call: it goes on when the tool has begun, or when there was time enough to.
+  const files: RunFiles = {
+    get: kept.get,
+    put: async (name, data) => {
+      if (Buffer.from(data).includes('"tool_use"')) await madeWithin(1_500, join(cwd, 'begun.txt'));
+      await kept.put(name, data);
+    },
+  };
+  const inTranscripts = `grep -rl toolu_fake_1_0 ${filesFolder}/sessions --include=*.jsonl | wc -l`;
+  const agent = await start(
+    [calls('Bash', { command: `echo > begun.txt; ${inTranscripts}` }), answers({ files: 1 })],
+    { output: OUTPUT },
+    { files, cwd },
+  );
+  await agent.result;
+  expect(agent.model.requests[1]!.toolResult('Bash')).toMatchObject({ text: '1' });
+});
+
+test('the tools of a subagent wait for their own transcript', async () => {
+  const agent = await start(
+    (request) => {
+      if (!request.prompt.includes('Sub work'))
+        return request.hasToolResult()
+          ? says('All done.')
+          : calls('Agent', { description: 'd', prompt: 'Sub work', subagent_type: 'general-purpose' });
+      return request.hasToolResult('Bash') ? says('Sub done.') : calls('Bash', { command: 'echo made > made.txt' });
+    },
+    { tools: ['Agent', 'Bash'] },
+  );
+  expect((await agent.result).output).toBe('All done.');
+  expect(await readFile(join(agent.cwd, 'made.txt'), 'utf8')).toBe('made\n');
+});
+
+test('a call that cannot be kept does not run, and the run fails', async () => {
+  const kept = folderFiles(await folder());
+  const files: RunFiles = {
+    get: kept.get,
+    put: async (name, data) => {
+      if (Buffer.from(data).includes('"tool_use"')) throw new Error('The disk is full.');
+      await kept.put(name, data);
+    },
+  };
+  const agent = await start([calls('Bash', { command: 'echo > begun.txt' }).always()], {}, { files });
+  expect(String(await agent.failure())).toContain('The disk is full.');
+  await expect(readFile(join(agent.cwd, 'begun.txt'))).rejects.toThrow('ENOENT');
 });
 
 test('a run that failed for a while is gone on with by the next run, which does not repeat its tools', async () => {

@@ -24,6 +24,7 @@ import { envFilesIn } from './security/env-files.ts';
 import { Redactor } from './security/redactor.ts';
 import { AgentSession } from './session/agent-session.ts';
 import { budgetKeyOf } from './usage/budget.ts';
+import { KeptSpent } from './usage/kept-spent.ts';
 import { budgetEnd, SharedBudgets } from './usage/shared-budgets.ts';
 import { Spent } from './usage/spent.ts';
 
@@ -54,7 +55,8 @@ export async function runChecked(
   const files = await usableFiles(context, definition);
   const session = await AgentSession.open(job.id, files, redactor);
   const asking = await withPeople(outside, { definition, context, files, sessionId: session.id, redactor });
-  const spent = Spent.from(context.lastCheckpoint, definition.prices);
+  const kept = await KeptSpent.open(files, session.id);
+  const spent = Spent.from(context.lastCheckpoint, kept.found, definition.prices);
   const { budget = {} } = definition;
   const shared = new SharedBudgets({ context, key: budgetKeyOf(budget, input), from: spent.totals() });
   const requestId = outside.requestId ?? requestIdOf(job);
@@ -78,7 +80,21 @@ export async function runChecked(
       repo = await Repo.open({ checked, place, context, sessionId: session.id, files, worker, record, redactor });
     }
     const run = new AgentRun({
-      ...{ checked, context, outside: asking, worker, env, sdk, session, spent, shared, record, redactor, timeoutMs },
+      ...{
+        checked,
+        context,
+        outside: asking,
+        worker,
+        env,
+        sdk,
+        session,
+        spent,
+        kept,
+        shared,
+        record,
+        redactor,
+        timeoutMs,
+      },
       ...(repo === undefined ? { cwd } : { cwd: repo.path, hooks: repo.hooks }),
     });
     const asked = (first: string, resume: string): Promise<unknown> =>
@@ -107,7 +123,11 @@ export async function runChecked(
     throw error;
   } finally {
     await repo?.close();
-    await folders.remove();
+    await folders.remove().catch((error: unknown) => {
+      context.log('Could not remove the folders of the agent. Remove them by hand.', record.describe(error), {
+        level: 'warn',
+      });
+    });
     await record.close(spent, files, outside.deleteFiles ?? isOn(worker['DELETE_FILES_AFTER_UPLOAD']));
   }
 }

@@ -8,6 +8,7 @@ import type { AgentOutside } from '../../src/run/outside.ts';
 import { runAgent } from '../../src/run-agent.ts';
 import {
   type FakeModel,
+  type FakeModelOptions,
   fakeModel,
   RecordedContext,
   type RecordedContextOptions,
@@ -25,8 +26,8 @@ export async function folder(): Promise<string> {
   return path;
 }
 
-export async function model(turns: Script): Promise<FakeModel> {
-  const started = await fakeModel({ turns });
+export async function model(turns: Script, options: Omit<FakeModelOptions, 'turns'> = {}): Promise<FakeModel> {
+  const started = await fakeModel({ turns, ...options });
   cleanups.push(() => started.close());
   return started;
 }

@@ -40,3 +40,10 @@ export async function written(path: string, text: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+/** Resolves when another process has made the file, or when this time has passed without it. */
+export async function madeWithin(ms: number, path: string): Promise<void> {
+  const end = performance.now() + ms;
+  while (performance.now() < end && (await readFile(path).catch(() => null)) === null)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+}

@@ -10,16 +10,16 @@ export function mergedHooks(...sets: readonly (SdkHooks | undefined)[]): SdkHook
   return merged;
 }
 
-/** In seconds. It only compares numbers. */
-const GUARD_TIMEOUT = 10;
+/** In seconds. It waits for what was used and what is called to be kept. */
+const GUARD_TIMEOUT = 60;
 
 /**
  * Asks before each tool whether the agent may go on: `reason` answers null, or why not. The tool does not run, and the agent
  * ends in a way that can be resumed. A guard that fails lets no tool run.
  */
-export function guard(reason: (tool: string) => Promise<string | null>): SdkHooks {
-  const ask = async ({ tool_name }: { tool_name: string }): Promise<HookAnswer> => {
-    const why = await reason(tool_name);
+export function guard(reason: (tool: string, toolUseId: string) => Promise<string | null>): SdkHooks {
+  const ask = async ({ tool_name, tool_use_id }: { tool_name: string; tool_use_id: string }): Promise<HookAnswer> => {
+    const why = await reason(tool_name, tool_use_id);
     if (why === null) return {};
     const decision = { permissionDecision: 'deny', permissionDecisionReason: why };
     return { continue: false, stopReason: why, hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } };

@@ -11,6 +11,7 @@ import type { AgentSdk, SdkHooks } from '../sdk/sdk-types.ts';
 import type { Redactor } from '../security/redactor.ts';
 import type { AgentSession } from '../session/agent-session.ts';
 import { exceeded } from '../usage/budget.ts';
+import type { KeptSpent } from '../usage/kept-spent.ts';
 import type { SharedBudgets } from '../usage/shared-budgets.ts';
 import type { Spent } from '../usage/spent.ts';
 import { UsageMeter } from '../usage/usage-meter.ts';
@@ -28,6 +29,7 @@ export interface AgentRunParts {
   sdk: AgentSdk;
   session: AgentSession;
   spent: Spent;
+  kept: KeptSpent;
   shared: SharedBudgets;
   record: RunRecord;
   redactor: Redactor;
@@ -104,18 +106,21 @@ export class AgentRun {
   }
 
   async #query(prompt: string, isResumed: boolean, remainingMs: number): Promise<QueryEnd> {
-    const { checked, context, session, spent, shared, record, sdk, outside, hooks: own } = this.#parts;
+    const { checked, context, session, spent, kept, shared, record, sdk, outside, hooks: own } = this.#parts;
     const { definition } = checked;
     await shared.check();
     const { turnsLeft, usdLeft } = this.#left();
     let blocked: AgentError | null = null;
-    const guards = guard(async (tool) => {
+    const guards = guard(async (tool, id) => {
       // The output costs nothing more.
       if (tool === 'StructuredOutput') return null;
       if (context.signal.aborted) return 'The run is over.';
       const used = await shared.settled(this.#meter.answered());
       blocked ??= this.#overBudget() ?? used;
-      return blocked?.message ?? null;
+      if (blocked !== null) return blocked.message;
+      // A run that is killed while the tool works must not have forgotten what it has used, or that it made the call.
+      await kept.saved();
+      return (await session.keeps(id)) ? null : 'The conversation could not be kept.';
     });
     const { extension } = outside;
     const hooks = mergedHooks(guards, record.tools.hooks, record.todos.hooks, own, extension?.hooks, definition.hooks);
@@ -166,15 +171,15 @@ export class AgentRun {
     const { tools, entries } = this.#parts.record;
     tools.hear(message);
     entries.hear(message);
-    if (!this.#meter.hear(message)) return null;
-    const isEnd = message.type === 'stream_event' && 'event' in message && message.event.type === 'message_delta';
-    if (isEnd) {
+    const heard = this.#meter.hear(message);
+    if (heard === 'same') return null;
+    if (heard === 'ended') {
       this.#parts.shared.report(this.#totals());
       this.#checkpoint();
       entries.usage(accountsOf(this.#totals()));
     }
     // After the last answer nothing more is spent.
-    return isEnd && this.#meter.isLastAnswer ? null : this.#overBudget();
+    return heard === 'ended' && this.#meter.isLastAnswer ? null : this.#overBudget();
   }
 
   #totals(): ReturnType<Spent['totals']> {
@@ -191,9 +196,10 @@ export class AgentRun {
 
   /** With what the current query has used: a run that is killed must not get its budget anew. */
   #checkpoint(): void {
-    const { spent, context } = this.#parts;
-    const state = spent.copy();
-    state.add(this.#meter.byModel, this.#meter.turns);
-    context.checkpoint({ spent: state.state as unknown as Json } as JsonObject);
+    const { spent, kept, context } = this.#parts;
+    const now = spent.copy();
+    now.add(this.#meter.byModel, this.#meter.turns);
+    kept.save(now.state);
+    context.checkpoint({ spent: now.state as unknown as Json } as JsonObject);
   }
 }

@@ -4,7 +4,7 @@ export type SdkMessage = SdkAssistant | SdkUser | SdkStreamEvent | SdkSystem | S
 /** One block of an answer; the blocks of an answer share `message.id`. */
 export interface SdkAssistant {
   type: 'assistant';
-  message: { id: string; model: string; content: SdkBlock[]; usage?: SdkUsage };
+  message: { id: string; model: string; content: SdkBlock[]; usage?: SdkUsage; stop_reason?: string | null };
   parent_tool_use_id: string | null;
   error?: string;
 }

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { WaybillError } from '@waybill/core';
 import type { RunFiles } from '../run-files.ts';
 import type { Redactor } from '../security/redactor.ts';
 import { FileSessionStore } from './file-session-store.ts';
 
 const STATE = 'sessions/state.json';
+/** A tool waits so long for its call to be kept. */
+const KEPT_WITHIN_MS = 30_000;
 
 interface State {
   /** How many conversations of the job have come to their end. */
@@ -16,6 +19,8 @@ export class AgentSession {
   readonly store: FileSessionStore;
   readonly #files: RunFiles;
   readonly #ended: number;
+  readonly #fail: (error: unknown) => void;
+  readonly #failed = Promise.withResolvers<void>();
   #failure: { error: unknown } | undefined;
   #hear: () => void = () => {};
 
@@ -23,11 +28,12 @@ export class AgentSession {
     this.id = sessionIdOf(jobId, ended);
     this.#files = files;
     this.#ended = ended;
-    const onFailure = (error: unknown): void => {
+    this.#fail = (error: unknown): void => {
       this.#failure ??= { error };
+      this.#failed.resolve();
       this.#hear();
     };
-    this.store = new FileSessionStore(files, onFailure, (entry) => redactor.transcript(entry));
+    this.store = new FileSessionStore(files, this.#fail, (entry) => redactor.transcript(entry));
   }
 
   static async open(jobId: string, files: RunFiles, redactor: Redactor): Promise<AgentSession> {
@@ -40,6 +46,19 @@ export class AgentSession {
   async hasBegun(): Promise<boolean> {
     const entries = (await this.store.load({ projectKey: '', sessionId: this.id })) ?? [];
     return entries.some(({ type }) => type === 'user' || type === 'assistant');
+  }
+
+  /**
+   * Whether a call of the model is kept, so that its tool may run: a run that is killed while the tool works must not leave a
+   * conversation that knows nothing of it. Where it cannot be kept, the run fails.
+   */
+  async keeps(toolUseId: string): Promise<boolean> {
+    const late = (): void =>
+      this.#fail(new WaybillError('unavailable', `The transcript was not kept within ${KEPT_WITHIN_MS} ms.`));
+    const timer = setTimeout(late, KEPT_WITHIN_MS);
+    await Promise.race([this.store.calls.wait(toolUseId), this.#failed.promise]);
+    clearTimeout(timer);
+    return this.#failure === undefined;
   }
 
   /** Why the transcript could not be kept. */

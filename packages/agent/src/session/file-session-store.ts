@@ -1,5 +1,6 @@
 import type { RunFiles } from '../run-files.ts';
 import type { SessionEntry, SessionKey, SessionStore } from '../sdk/sdk-types.ts';
+import { KeptCalls } from './kept-calls.ts';
 
 /** Bytes of one file of a transcript. A file is written anew with each entry, so it must stay small. */
 const SEGMENT_BYTES = 64 * 1_024;
@@ -20,6 +21,7 @@ const MAIN = 'main';
  * durable when it answers. The key's project is not looked at, because it follows the folder that the CLI runs in.
  */
 export class FileSessionStore implements SessionStore {
+  readonly calls = new KeptCalls();
   readonly #files: RunFiles;
   readonly #onFailure: (error: unknown) => void;
   readonly #clean: (entry: SessionEntry) => SessionEntry;
@@ -44,6 +46,7 @@ export class FileSessionStore implements SessionStore {
       const text = entries.map((entry) => `${JSON.stringify(this.#clean(entry))}\n`).join('');
       transcript.writing = transcript.writing.then(() => this.#write(folderOf(key), transcript, text));
       await transcript.writing;
+      this.calls.add(entries);
     } catch (error) {
       this.#onFailure(error);
       throw error;

@@ -2,11 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type MessagesBody, RecordedRequest } from './recorded-request.ts';
 import { type Script, ScriptReader } from './script.ts';
-import { errorBody, eventsOf } from './turn-stream.ts';
+import { errorBody, eventsOf, wholeOf } from './turn-stream.ts';
 
 export interface FakeModelOptions {
   /** A list of turns, or a function that chooses the turn by the request. */
   turns: Script;
+  /** Whether answers come as a stream. Some gateways have none: Claude Code is refused, and asks again for a whole answer. @defaultValue true */
+  streams?: boolean;
 }
 
 /** A Messages API on loopback that answers by a script. */
@@ -28,14 +30,15 @@ export interface FakeModel {
   close(): Promise<void>;
 }
 
+const JSON_TYPE = { 'content-type': 'application/json' };
 const KEY = 'sk-ant-fake-model';
 const LARGEST_BODY = 64 * 1_024 * 1_024;
 const PATIENCE_MS = 60_000;
 const SECRET_HEADERS = new Set(['x-api-key', 'authorization', 'cookie', 'proxy-authorization']);
 
 /** Starts a model for tests: no key, no network, and the same answers every time. */
-export async function fakeModel({ turns }: FakeModelOptions): Promise<FakeModel> {
-  const model = new Model(new ScriptReader(turns));
+export async function fakeModel({ turns, streams = true }: FakeModelOptions): Promise<FakeModel> {
+  const model = new Model(new ScriptReader(turns), streams);
   await model.listen();
   return model;
 }
@@ -45,12 +48,14 @@ class Model implements FakeModel {
   readonly unexpected: string[] = [];
   readonly problems: string[] = [];
   readonly #script: ScriptReader;
+  readonly #streams: boolean;
   readonly #server: Server;
   readonly #waiting = new Set<() => void>();
   url = '';
 
-  constructor(script: ScriptReader) {
+  constructor(script: ScriptReader, streams: boolean) {
     this.#script = script;
+    this.#streams = streams;
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch((error) => {
         this.problems.push(`A request could not be answered: ${error.message}`);
@@ -107,6 +112,7 @@ class Model implements FakeModel {
       return refuse(response, 404, `fakeModel() answers POST /v1/messages only, not ${incoming.method} ${path}.`);
     }
     const body = await bodyOf(incoming);
+    if (!this.#streams && body['stream'] === true) return refuse(response, 404, 'This fakeModel() has no streams.');
     const request = new RecordedRequest(this.requests.length + 1, body, headersOf(incoming));
     this.requests.push(request);
     const turn = this.#script.turnFor(request);
@@ -122,6 +128,8 @@ class Model implements FakeModel {
       return refuse(response, failure.status, failure.message, failure.type);
     }
     if (breaks === 'hang' && blocks.length === 0) return;
+    if (body['stream'] !== true)
+      return void response.writeHead(200, JSON_TYPE).end(wholeOf(turn, request.number, request.model));
     response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': `req_fake_${request.number}` });
     const text = eventsOf(turn, request.number, request.model).join('');
     if (breaks === null) response.end(text);
@@ -131,7 +139,7 @@ class Model implements FakeModel {
 }
 
 function refuse(response: ServerResponse, status: number, message?: string, type?: string): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(errorBody(status, message, type));
+  response.writeHead(status, JSON_TYPE).end(errorBody(status, message, type));
 }
 
 const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>

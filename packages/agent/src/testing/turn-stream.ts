@@ -1,4 +1,4 @@
-import type { Block, Turn } from './turn.ts';
+import type { Block, Turn, TurnUsage } from './turn.ts';
 
 /** Characters of one delta, so that an answer can be cut in its middle. */
 const DELTA = 40;
@@ -8,28 +8,44 @@ const event = (type: string, data: object = {}): string =>
 
 /** The server-sent events of a turn, in the order of the Messages API. A turn that breaks off has only its beginning. */
 export function eventsOf(turn: Turn, number: number, askedModel: string): string[] {
-  const { blocks, usage, model, breaks } = turn.fields;
-  const input = {
-    input_tokens: usage.inputTokens,
-    cache_read_input_tokens: usage.cacheReadTokens,
-    cache_creation_input_tokens: usage.cacheCreationTokens,
-  };
-  const events = [
-    event('message_start', {
-      message: {
-        ...{ id: `msg_fake_${number}`, type: 'message', role: 'assistant', model: model ?? askedModel, content: [] },
-        ...{ stop_reason: null, stop_sequence: null, usage: { ...input, output_tokens: 1 } },
-      },
-    }),
-  ];
+  const { blocks, usage, breaks } = turn.fields;
+  const input = inputOf(usage);
+  const start = { stop_reason: null, stop_sequence: null, usage: { ...input, output_tokens: 1 } };
+  const events = [event('message_start', { message: { ...headOf(turn, number, askedModel), content: [], ...start } })];
   blocks.forEach((block, index) => void events.push(...blockEvents(block, index, number)));
   if (breaks !== null) return events.slice(0, 1 + Math.ceil((events.length - 1) / 2));
-  const stop_reason = blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
-  const delta = { stop_reason, stop_sequence: null };
+  const delta = { stop_reason: stopReason(blocks), stop_sequence: null };
   events.push(event('message_delta', { delta, usage: { ...input, output_tokens: usage.outputTokens } }));
   events.push(event('message_stop'));
   return events;
 }
+
+/** The body of an answer that is no stream. */
+export function wholeOf(turn: Turn, number: number, askedModel: string): string {
+  const { blocks, usage } = turn.fields;
+  const content = blocks.map((block, index) =>
+    block.type === 'text' ? block : { ...block, id: `toolu_fake_${number}_${index}` },
+  );
+  const end = { stop_reason: stopReason(blocks), stop_sequence: null };
+  const used = { ...inputOf(usage), output_tokens: usage.outputTokens };
+  return JSON.stringify({ ...headOf(turn, number, askedModel), content, ...end, usage: used });
+}
+
+const headOf = ({ fields }: Turn, number: number, askedModel: string): object => ({
+  id: `msg_fake_${number}`,
+  type: 'message',
+  role: 'assistant',
+  model: fields.model ?? askedModel,
+});
+
+const inputOf = ({ inputTokens, cacheReadTokens, cacheCreationTokens }: TurnUsage): object => ({
+  input_tokens: inputTokens,
+  cache_read_input_tokens: cacheReadTokens,
+  cache_creation_input_tokens: cacheCreationTokens,
+});
+
+const stopReason = (blocks: readonly Block[]): string =>
+  blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
 
 function blockEvents(block: Block, index: number, number: number): string[] {
   const isText = block.type === 'text';

@@ -41,10 +41,10 @@ export class Spent {
     this.#prices = prices;
   }
 
-  /** The state in a checkpoint that an earlier run has left; nothing where that is no such state. */
-  static from(checkpoint: JsonObject | null | undefined, prices?: PriceTable): Spent {
-    const state = checkpoint?.['spent'] as SpentState | undefined;
-    return new Spent(isState(state) ? state : NOTHING, prices);
+  /** The newest state that an earlier run has left, in its checkpoint or with its files. What is no such state does not count. */
+  static from(checkpoint: JsonObject | null | undefined, kept: unknown, prices?: PriceTable): Spent {
+    const found = [checkpoint?.['spent'], kept].filter(isState).map((state) => new Spent(state, prices));
+    return found.reduce((a, b) => (b.totals().tokens > a.totals().tokens ? b : a), new Spent(NOTHING, prices));
   }
 
   copy(): Spent {
@@ -88,11 +88,15 @@ export class Spent {
 }
 
 /** A checkpoint may be of another version of the task. */
-const isState = (state: SpentState | undefined): state is SpentState =>
-  typeof state?.turns === 'number' &&
-  typeof state.told === 'object' &&
-  typeof state.models === 'object' &&
-  Object.values(state.models).every((use) => typeof use?.costUsd === 'number');
+function isState(given: unknown): given is SpentState {
+  const state = given as Partial<SpentState> | null | undefined;
+  return (
+    typeof state?.turns === 'number' &&
+    typeof state.told === 'object' &&
+    typeof state.models === 'object' &&
+    Object.values(state.models).every((use) => typeof use?.costUsd === 'number')
+  );
+}
 
 export const added = (a: UseByModel, b: UseByModel): UseByModel => ({
   ...a,

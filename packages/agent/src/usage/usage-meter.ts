@@ -6,6 +6,11 @@ import { fromApi, type TokenUsage } from './token-usage.ts';
 /** Characters of output for a token, so many that an estimate is rather too low: it must not end an agent too early. */
 const CHARACTERS_PER_TOKEN = 6;
 
+/** What the CLI says itself in the place of an answer. */
+const SYNTHETIC = '<synthetic>';
+
+type Heard = 'same' | 'changed' | 'ended';
+
 interface Answer {
   model: string;
   usage: TokenUsage;
@@ -21,6 +26,8 @@ interface Answer {
  */
 export class UsageMeter {
   readonly #answers = new Map<string, Answer>();
+  /** Of these those of the main conversation that came without a stream. */
+  readonly #whole = new Set<string>();
   readonly #prices: PriceTable;
   #current: Answer | undefined;
   #stopReason: string | null = null;
@@ -32,11 +39,11 @@ export class UsageMeter {
     this.#prices = prices;
   }
 
-  /** Answers whether the numbers have changed. */
-  hear(message: SdkMessage): boolean {
+  /** Answers whether the numbers have changed: 'ended' where those of an answer of the main conversation are complete. */
+  hear(message: SdkMessage): Heard {
     if (message.type === 'stream_event' && 'event' in message) return this.#hearEvent(message.event);
-    if (message.type === 'assistant' && 'message' in message) return this.#hearSubagent(message);
-    return false;
+    if (message.type !== 'assistant' || !('message' in message)) return 'same';
+    return message.parent_tool_use_id === null ? this.#hearWhole(message) : this.#hearSubagent(message);
   }
 
   get byModel(): UseByModel {
@@ -63,27 +70,24 @@ export class UsageMeter {
     return this.#stopReason !== 'tool_use' || this.#tools.every((name) => name === 'StructuredOutput');
   }
 
-  #hearEvent({ type, message, delta, usage, content_block }: SdkApiEvent): boolean {
+  #hearEvent({ type, message, delta, usage, content_block }: SdkApiEvent): Heard {
     if (type === 'message_start' && message !== undefined) {
-      if (this.#answers.has(message.id)) return false;
-      const answer = { model: message.model, usage: fromApi(message.usage ?? {}), characters: 0, isFinal: false };
-      this.#answers.set(message.id, answer);
-      this.#tellEnd();
-      [this.#current, this.#stopReason, this.#tools] = [answer, null, []];
-      this.#turns += 1;
-      return true;
+      if (this.#answers.has(message.id)) return 'same';
+      const used = fromApi(message.usage ?? {});
+      this.#begin(message.id, { model: message.model, usage: used, characters: 0, isFinal: false });
+      return 'changed';
     }
     const current = this.#current;
-    if (current === undefined || current.isFinal) return false;
+    if (current === undefined || current.isFinal) return 'same';
     if (type === 'content_block_start' && content_block?.type === 'tool_use') {
       this.#tools.push(content_block.name ?? '');
-      return false;
+      return 'same';
     }
     if (type === 'content_block_delta') {
       current.characters += (delta?.text ?? delta?.partial_json ?? delta?.thinking ?? '').length;
-      return estimate(current);
+      return estimate(current) ? 'changed' : 'same';
     }
-    if (type !== 'message_delta' || usage === undefined) return false;
+    if (type !== 'message_delta' || usage === undefined) return 'same';
     this.#stopReason = delta?.stop_reason ?? 'end_turn';
     // Some servers leave out of the last event what the first has told.
     const last = fromApi(usage);
@@ -94,7 +98,29 @@ export class UsageMeter {
     };
     current.isFinal = true;
     this.#tellEnd();
-    return true;
+    return 'ended';
+  }
+
+  #begin(id: string, answer: Answer): void {
+    this.#answers.set(id, answer);
+    this.#tellEnd();
+    [this.#current, this.#stopReason, this.#tools] = [answer, null, []];
+    this.#turns += 1;
+  }
+
+  /** An answer that came without a stream has its true numbers at once. Its blocks come one by one, each with all of them. */
+  #hearWhole({ message }: SdkAssistant): Heard {
+    const { id, model, usage, content, stop_reason } = message;
+    if (usage === undefined || model === SYNTHETIC) return 'same';
+    const isNew = !this.#answers.has(id);
+    if (!isNew && !this.#whole.has(id)) return 'same';
+    if (isNew) {
+      this.#whole.add(id);
+      this.#begin(id, { model, usage: fromApi(usage), characters: 0, isFinal: true });
+      this.#stopReason = stop_reason ?? 'end_turn';
+    }
+    for (const { type, name } of content) if (type === 'tool_use') this.#tools.push(name ?? '');
+    return isNew ? 'ended' : 'same';
   }
 
   #tellEnd(): void {
@@ -102,14 +128,14 @@ export class UsageMeter {
     this.#ended = undefined;
   }
 
-  #hearSubagent({ message, parent_tool_use_id }: SdkAssistant): boolean {
-    if (parent_tool_use_id === null || message.usage === undefined) return false;
+  #hearSubagent({ message }: SdkAssistant): Heard {
+    if (message.usage === undefined || message.model === SYNTHETIC) return 'same';
     const known = this.#answers.get(message.id);
     const answer = known ?? { model: message.model, usage: fromApi(message.usage), characters: 0, isFinal: false };
     this.#answers.set(message.id, answer);
     answer.characters += JSON.stringify(message.content).length;
     estimate(answer);
-    return true;
+    return 'changed';
   }
 }
 
