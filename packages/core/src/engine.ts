@@ -26,8 +26,10 @@ import { workerDirected } from './events/told.ts';
 import { explain } from './explain/explain.ts';
 import { checkHealth } from './health/health.ts';
 import { UnknownTypes } from './health/unknown-types.ts';
+import { isGate } from './job/gate.ts';
 import type { Job } from './job/job.ts';
 import { FIRST_REMINDER_MS } from './job/next-at.ts';
+import type { Revision } from './job/node-rules.ts';
 import { jobJournal } from './journal/job-journal.ts';
 import { checkedRule } from './limits/limit-options.ts';
 import { limits } from './limits/limits.ts';
@@ -107,6 +109,7 @@ export function engine(options: EngineOptions): Engine {
   const make = {
     callback: (request: unknown, tenant: string) => enqueuer.make(request, tenant),
     item: (map: Job, item: MapItem) => enqueuer.makeItem(map, item),
+    revision: (gate: Job, asked: { node: string; revision: Revision }) => enqueuer.makeRevision(gate, asked),
     step: (map: Job) => steps.eventOf(map),
     tick: (cron: CronRecord, tick: number) => enqueuer.makeTick(cron, tick),
   };
@@ -230,7 +233,7 @@ export function engine(options: EngineOptions): Engine {
         ),
       activate: async (id, { tenant = '' } = {}) => {
         const job = await writer.mustRead({ tenant, id });
-        if (await waitsForParents(store, job))
+        if (isGate(job) || (await waitsForParents(store, job)))
           throw wrongState(job, 'a workflow starts its nodes when their parents have completed');
         return writer.change({ tenant, id }, { do: 'activate' }, (found) =>
           wrongState(found, 'only a pending job can be activated'),
@@ -265,7 +268,10 @@ export function engine(options: EngineOptions): Engine {
       maintenance.expect(nextAt);
       followUp.reported();
     }),
-    workflows: workflows({ store, writer, enqueuer, onAlarm: (nextAt) => maintenance.expect(nextAt) }),
+    workflows: workflows({
+      ...{ store, writer, enqueuer, advance: (job) => advancer.advance(job) },
+      onAlarm: (nextAt) => maintenance.expect(nextAt),
+    }),
     workers: {
       list: ({ tenant = '' } = {}) => store.workers.list(tenant),
       direct: async (id, directive, { tenant = '' } = {}) => {

@@ -34,6 +34,7 @@ export {
 } from './events/job-event.ts';
 export * from './events/subject-event.ts';
 export { REASON_CODES, type ReasonCode } from './explain/codes.ts';
+export { MAX_FEEDBACK, MAX_ITERATIONS } from './job/gate.ts';
 export { heartbeatEvent } from './job/heartbeat-event.ts';
 export {
   isFinished,
@@ -45,7 +46,7 @@ export {
   lastError,
   type OutcomeKind,
 } from './job/job.ts';
-export type { Comparison, Condition, IfSkipped, MapRule, NodeRules } from './job/node-rules.ts';
+export type { Comparison, Condition, GateRule, IfSkipped, MapRule, NodeRules, Revision } from './job/node-rules.ts';
 export { type ErrorInput, type Outcome, UNKNOWN_TYPE } from './job/outcome.ts';
 export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-policy.ts';
 export { wantedByFollower as checkFollowQuery, wantedByReader as checkJournalQuery } from './journal/check-query.ts';

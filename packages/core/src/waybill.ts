@@ -8,6 +8,7 @@ import type { RecordEventType } from './events/subject-event.ts';
 import type { Explanation } from './explain/explanation.ts';
 import type { Health } from './health/health-info.ts';
 import type { Job, JobState } from './job/job.ts';
+import type { Revision } from './job/node-rules.ts';
 import type { Outcome } from './job/outcome.ts';
 import type { Fence, Progress, Report } from './job/progress.ts';
 import type {
@@ -28,10 +29,10 @@ import type { LimitInfo } from './store/limits.ts';
 import type { JobPage, Page } from './store/query.ts';
 import type { QueueInfo, QueueKeep, QueueStats } from './store/queues.ts';
 import type { PutRecord, RecordPage, RecordQuery, StoredRecord } from './store/records.ts';
-import type { Transaction } from './store/transaction.ts';
+import type { InTransaction } from './store/transaction.ts';
 import type { WorkerDirective, WorkerInfo } from './store/workers.ts';
-import type { WorkflowRecord, WorkflowState } from './store/workflow-record.ts';
 import type { TenantLimits } from './tenants/tenant-limits.ts';
+import type { Workflows } from './workflow/workflows-port.ts';
 
 /**
  * The port that everything speaks. The embedded engine and the remote clients implement it; servers, workers and the
@@ -65,14 +66,6 @@ export interface Waybill {
 
 interface InTenant {
   tenant?: string;
-}
-
-interface InTransaction {
-  /**
-   * A transaction of the caller's own, in the database of the store: what the call does is part of it, and is rolled
-   * back with it. Only PostgreSQL, and only without a server in between; refused with `unsupported` elsewhere.
-   */
-  within?: Transaction;
 }
 
 export interface Jobs {
@@ -173,8 +166,15 @@ export interface Lease {
   job: Job;
   /** What the job's parents came to, where it is a node of a workflow that has some. */
   parentResults?: Json[];
+  /** What a reviewer asked for, where the job is a further iteration of a node. */
+  revision?: LeaseRevision;
   /** What an earlier run left for this one to go on from. */
   checkpoint?: JsonObject;
+}
+
+export interface LeaseRevision extends Revision {
+  /** The output of the iteration before. */
+  previous: Json | null;
 }
 
 export interface HeartbeatCall extends InTenant {
@@ -291,39 +291,6 @@ export interface CronRequest {
   [unknown: string]: unknown;
 }
 
-/** Graphs of jobs. */
-export interface Workflows {
-  /** A chain, group, batch or any graph, in the words of the HTTP interface. All of it is stored, or nothing. */
-  create(request: unknown, context?: InTenant & InTransaction): Promise<WorkflowInfo>;
-  get(id: string, context?: InTenant): Promise<WorkflowInfo>;
-  list(
-    query?: InTenant & { idPrefix?: string; states?: readonly WorkflowState[]; limit?: number; cursor?: string },
-  ): Promise<Page<WorkflowRecord>>;
-  /** The jobs of the workflow, newest first; its callbacks are among them, without a name. */
-  nodes(id: string, query?: InTenant & { limit?: number; cursor?: string }): Promise<Page<WorkflowNode>>;
-  /** New nodes for a running workflow; `depends_on` may name old ones. */
-  addNodes(id: string, nodes: unknown, context?: InTenant): Promise<WorkflowInfo>;
-  /** No further node starts; running ones are lost to their workers. */
-  cancel(id: string, context?: InTenant): Promise<WorkflowInfo>;
-  /** Runs the failed nodes of a failed workflow again, and what was waiting for them. */
-  resume(id: string, context?: InTenant): Promise<WorkflowInfo>;
-}
-
-export interface WorkflowInfo extends WorkflowRecord {
-  /** Those that were skipped are counted apart. */
-  completed: number;
-  failed: number;
-  cancelled: number;
-  skipped: number;
-  /** It runs although nodes of it have failed: what does not depend on these goes on. */
-  partialFailure: boolean;
-}
-
-export interface WorkflowNode extends Job {
-  /** Names of the nodes that it waits for, as far as they are still kept. */
-  dependsOn: string[];
-}
-
 export interface Workers {
   list(context?: InTenant): Promise<WorkerInfo[]>;
   direct(id: string, directive: WorkerDirective, context?: InTenant): Promise<WorkerInfo>;
@@ -395,3 +362,4 @@ export type {
 export type { Fence } from './job/progress.ts';
 export type * from './journal/journal-port.ts';
 export type * from './questions/questions-port.ts';
+export type * from './workflow/workflows-port.ts';

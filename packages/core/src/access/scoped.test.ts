@@ -188,7 +188,7 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
     list: about(
       'read',
       ({ workflows }, _, at) => workflows.list({ ...at, limit: 9 }),
-      ({ flow }) => ({ items: [{ id: flow }] }),
+      ({ flow, gated }) => ({ items: [{ id: flow }, { id: gated }] }),
       {
         ...{ stranger: () => ({ items: [] }), narrowed: () => ({ items: [] }) },
       },
@@ -200,6 +200,11 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
     ),
     addNodes: about('enqueue', ({ workflows }, { flow }, at) => workflows.addNodes(flow, [node('x', 'other')], at)),
     cancel: about('enqueue', ({ workflows }, { flow }, at) => workflows.cancel(flow, at)),
+    signal: about('enqueue', ({ workflows }, { gated }, at) => workflows.signal(gated, 'paid', 1, at)),
+    approve: about('admin', ({ workflows }, { gated }, at) => workflows.approve(gated, 'draft', {}, at)),
+    requestRevision: about('admin', ({ workflows }, { gated }, at) =>
+      workflows.requestRevision(gated, 'draft', { feedback: 'Shorter.' }, at),
+    ),
     resume: about('admin', ({ workflows }, { flow }, at) => workflows.resume(flow, at)),
   },
   workers: {

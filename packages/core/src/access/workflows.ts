@@ -12,8 +12,9 @@ const SLICE = 1_000;
 const ABREAST = 20;
 
 /**
- * Whoever may enqueue may also cancel; resuming is repair and takes `admin`, as for dead letters. A workflow belongs to a
- * narrowed principal only when all its jobs do, its callbacks included: to know that, they are read.
+ * Whoever may enqueue may also cancel and send signals; resuming is repair and takes `admin`, as for dead letters, and a
+ * review is for people, as an answer to a question is. A workflow belongs to a narrowed principal only when all its jobs do,
+ * its callbacks included: to know that, they are read. What waits for a signal is no job of anybody's.
  */
 export function scopedWorkflows({ workflows, jobs }: Waybill, caller: Caller): Workflows {
   const check = (request: unknown): void => caller.needDestination(destinationOf(request));
@@ -25,8 +26,9 @@ export function scopedWorkflows({ workflows, jobs }: Waybill, caller: Caller): W
     do {
       const filter = { tenant, workflowId };
       const page = await jobs.list({ filter, limit: SLICE, overBytes: 0, ...(cursor !== undefined && { cursor }) });
-      if (!page.items.every((job) => caller.sees(job))) return false;
-      found += page.items.length;
+      const worked = page.items.filter(({ spec }) => !spec.rules?.signal);
+      if (!worked.every((job) => caller.sees(job))) return false;
+      found += worked.length;
       cursor = page.cursor;
     } while (cursor !== undefined);
     // Of one whose jobs are gone it is not known whose it was.
@@ -58,7 +60,7 @@ export function scopedWorkflows({ workflows, jobs }: Waybill, caller: Caller): W
       const tenant = caller.enter('enqueue', context);
       if (caller.isNarrowed) {
         const { nodes, callbacks } = checkWorkflow(request);
-        for (const node of nodes) check(node.request);
+        for (const node of nodes) if (!node.rules?.signal) check(node.request);
         Object.values(callbacks).forEach(check);
       }
       return workflows.create(request, { ...context, tenant });
@@ -85,6 +87,21 @@ export function scopedWorkflows({ workflows, jobs }: Waybill, caller: Caller): W
       await mustSee(id, tenant);
       return workflows.cancel(id, { tenant });
     },
+    signal: async (id, name, data, context) => {
+      const tenant = caller.enter('enqueue', context);
+      await mustSee(id, tenant);
+      return workflows.signal(id, name, data, { ...context, ...caller.by, tenant });
+    },
+    approve: async (id, node, approval, context) => {
+      const tenant = caller.enter('admin', context);
+      await mustSee(id, tenant);
+      return workflows.approve(id, node, approval, { ...context, ...caller.by, tenant });
+    },
+    requestRevision: async (id, node, request, context) => {
+      const tenant = caller.enter('admin', context);
+      await mustSee(id, tenant);
+      return workflows.requestRevision(id, node, request, { ...context, ...caller.by, tenant });
+    },
     resume: async (id, context) => {
       const tenant = caller.enter('admin', context);
       await mustSee(id, tenant);
@@ -95,5 +112,6 @@ export function scopedWorkflows({ workflows, jobs }: Waybill, caller: Caller): W
 
 function requestsIn(nodes: unknown): unknown[] {
   const list = new Fields({ nodes: nodes as Json }).array('nodes', { max: MAX_NODES }) ?? [];
-  return list.map((node, index) => readNode(node, `nodes[${index}]`).request);
+  const read = list.map((node, index) => readNode(node, `nodes[${index}]`));
+  return read.filter(({ rules }) => !rules?.signal).map(({ request }) => request);
 }

@@ -128,7 +128,11 @@ export class LeaseCompleter {
     if (nodes.length === 0) return;
     const families = await this.#parts.store.workflows.parents({ tenant, ids: nodes.map(({ job }) => job.id) });
     nodes.forEach((lease, index) => {
-      const parents = families[index]!;
+      const family = families[index]!;
+      const revision = lease.job.spec.rules?.revision;
+      // Made by the engine: the iteration before is the last of its parents.
+      const parents = revision ? family.slice(0, -1) : family;
+      if (revision) lease.revision = { ...revision, previous: family.at(-1)?.result ?? null };
       if (parents.length > 0) lease.parentResults = parents.map(({ result }) => result);
     });
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { WaybillError } from '../errors.ts';
 import type { Told } from '../events/subject-event.ts';
 import { queueKept, queueLimited, queuePaused } from '../events/told.ts';
@@ -252,4 +253,8 @@ const keyTaken = (job: Job): WaybillError =>
 
 /** The change went in although its answer got lost, and the repetition found it done. */
 const isSame = (found: Job, mine: Job): boolean =>
-  found.version === mine.version && found.state === mine.state && found.finishedAt === mine.finishedAt;
+  found.version === mine.version &&
+  found.state === mine.state &&
+  found.finishedAt === mine.finishedAt &&
+  // What a gate was told: another server may have told it something else.
+  isDeepStrictEqual(found.result, mine.result);

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Writer } from '../commit/writer.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import type { Job } from '../job/job.ts';
-import type { NodeRules } from '../job/node-rules.ts';
+import type { NodeRules, Revision } from '../job/node-rules.ts';
 import { sequence } from '../job/rank.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { ruleInSpec } from '../limits/limit-options.ts';
@@ -108,14 +108,25 @@ export class Enqueuer {
 
   /** A job of a map: like the map itself, with one item of the list as its first argument. */
   makeItem(map: Job, { node, item, notBefore }: MapItem): NewJob {
+    const { rules: _, args, ...spec } = map.spec;
+    const scheduledAt = notBefore ?? map.scheduledAt;
+    return this.#makeLike(map, { node, scheduledAt, spec: { ...spec, args: [item, ...args] } });
+  }
+
+  /** The next iteration of a reviewed node: the same job, with what the reviewer asked for. */
+  makeRevision(gate: Job, { node, revision }: { node: string; revision: Revision }): NewJob {
+    return this.#makeLike(gate, { node, scheduledAt: null, spec: { ...gate.spec, rules: { revision } } });
+  }
+
+  /** A further node of the workflow of this one, with the same options. */
+  #makeLike(like: Job, { node, scheduledAt, spec }: Pick<CheckedRequest, 'scheduledAt' | 'spec'> & { node: string }) {
     const now = this.#clock.now();
-    const { tenant, workflowId, expiresAt, priority, queue, timeoutMs, type, visibilityMs } = map;
-    const { rules: _, ...spec } = map.spec;
+    const { tenant, workflowId, expiresAt, priority, queue, timeoutMs, type, visibilityMs } = like;
     const request: CheckedRequest = {
       ...{ id: undefined, type, queue, priority, timeoutMs, visibilityMs, expiresAt },
-      ...{ scheduledAt: notBefore ?? map.scheduledAt, pending: false, maxAttempts: map.maxAttempts, unique: null },
-      limit: map.limitKey === null ? null : { key: map.limitKey, rule: ruleInSpec(spec) },
-      spec: { ...spec, args: [item, ...spec.args] },
+      ...{ scheduledAt, pending: false, maxAttempts: like.maxAttempts, unique: null },
+      limit: like.limitKey === null ? null : { key: like.limitKey, rule: ruleInSpec(spec) },
+      spec,
     };
     const workflow = { id: workflowId!, node };
     return newJob(request, { tenant, now, seq: this.#nextSeq(now), idempotencyKey: null, workflow });
@@ -136,7 +147,11 @@ export class Enqueuer {
   async insertFlow(group: InsertGroup, within?: Transaction): Promise<InsertAnswer> {
     const [first] = group.jobs;
     if (first) await this.#guard.check(first.job.tenant, group.jobs.length, within);
-    if (first && this.#transport.checkQueue) await this.#checkQueues(first.job.tenant, group.jobs);
+    if (first && this.#transport.checkQueue) {
+      // What waits for a signal is given to no worker, so its queue need not be there.
+      const worked = group.jobs.filter(({ job }) => !job.spec.rules?.signal);
+      await this.#checkQueues(first.job.tenant, worked);
+    }
     return this.#insert(group, within);
   }
 

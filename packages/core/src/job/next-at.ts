@@ -37,7 +37,7 @@ export function nextAtFor(job: Timed): number | null {
       return earliest(job.leaseUntil, job.timeoutAt);
     case 'pending':
       // A node that joined a running workflow: its parents may have finished before it came.
-      return job.advancePending ? job.createdAt : null;
+      return earliest(job.advancePending ? job.createdAt : null, job.timeoutAt);
     case 'completed':
     case 'cancelled':
     case 'discarded':

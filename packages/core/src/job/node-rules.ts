@@ -29,6 +29,19 @@ export interface MapRule {
   limit?: number;
 }
 
+/** A node that waits for what comes from outside. */
+export interface GateRule {
+  /** Counted from when it begins to wait. Nothing has come by then: the node fails. */
+  timeoutMs?: number;
+}
+
+/** What a reviewer asked for: the row is iteration 2 or later of its node. */
+export interface Revision {
+  iteration: number;
+  feedback: string;
+  by: string | null;
+}
+
 /**
  * What decides about a node beside its parents' ends. A node has rules also when all of these are absent: then a parent of
  * it may be skipped.
@@ -40,4 +53,10 @@ export interface NodeRules {
   /** @defaultValue it runs if at least one parent has completed */
   ifSkipped?: IfSkipped;
   map?: MapRule;
+  /** Its result is the data of the signal that has its name. */
+  signal?: GateRule;
+  /** Its result is that of the iteration that was approved. */
+  review?: GateRule;
+  /** Made by the engine, and not for a producer to say. */
+  revision?: Revision;
 }

@@ -1,5 +1,6 @@
 import { evolve, type Transition } from './evolve.ts';
 import { finish } from './finish.ts';
+import { timeOutGate } from './gate.ts';
 import { isToAdvance, type Job } from './job.ts';
 import { isPast, lose, timeOut } from './settle.ts';
 
@@ -17,12 +18,12 @@ export function tick(job: Job, now: number): Transition | null {
     case 'active':
       if (isPast(job.timeoutAt, now)) return timeOut(job, now);
       return isPast(job.leaseUntil, now) ? lose(job, now) : null;
+    case 'pending':
+      return isPast(job.timeoutAt, now) ? timeOutGate(job, now) : null;
     case 'completed':
     case 'cancelled':
     case 'discarded':
       return isToAdvance(job) ? null : letGo(job, now);
-    default:
-      return null;
   }
 }
 

@@ -1,5 +1,6 @@
 import { evolve, type Transition } from './evolve.ts';
 import { finish } from './finish.ts';
+import { type GateCommand, gate, isGate } from './gate.ts';
 import { isFinished, type Job } from './job.ts';
 import { endWithoutRun, type NodeEnd } from './node-end.ts';
 import type { Outcome } from './outcome.ts';
@@ -16,6 +17,7 @@ export type Command =
   | { do: 'activate'; notBefore?: number }
   /** A node ends without having run. */
   | { do: 'end'; end: NodeEnd }
+  | GateCommand
   | { do: 'replay' }
   | { do: 'forget' }
   | { do: 'advanced' }
@@ -41,9 +43,14 @@ export function transition(job: Job, command: Command, now: number): Transition 
     case 'cancel':
       return cancel(job, command, now);
     case 'activate':
-      return job.state === 'pending' ? activate(job, command.notBefore, now) : null;
+      return job.state === 'pending' && !isGate(job) ? activate(job, command.notBefore, now) : null;
     case 'end':
       return job.state === 'pending' ? endWithoutRun(job, command.end, now) : null;
+    case 'open':
+    case 'signal':
+    case 'approve':
+    case 'revise':
+      return gate(job, command, now);
     case 'replay':
       return isReplayable(job) ? replay(job, now) : null;
     case 'forget':
@@ -140,7 +147,8 @@ const isReplayable = ({ state, workflowId }: Job): boolean =>
 
 /** A finished job starts over: attempts are given back, runs and the error history stay. */
 function replay(job: Job, now: number): Transition {
-  if (job.spec.rules?.map) return replayMap(job, now);
+  if (job.spec.rules?.map) return waitAgain(job, { result: null }, now);
+  if (isGate(job)) return waitAgain(job, {}, now);
   const fresh = { state: 'available', attempt: 0, dead: false, enqueuedAt: now, scheduledAt: null } as const;
   const cleared = {
     outcome: null,
@@ -154,16 +162,17 @@ function replay(job: Job, now: number): Transition {
   return evolve(job, { ...fresh, ...cleared }, [['job.replayed'], ['job.enqueued']], now);
 }
 
-/** A map has no run of its own: the engine looks at it again. */
-function replayMap(job: Job, now: number): Transition {
-  const again = { state: 'pending', dead: false, outcome: null, result: null, finishedAt: null } as const;
-  return evolve(job, { ...again, advancePending: true }, [['job.replayed'], ['job.pending']], now);
+/** A map or a gate has no run of its own: the engine looks at it again. */
+function waitAgain(job: Job, more: { result?: null }, now: number): Transition {
+  const again = { ...WAITS, ...more, dead: false, advancePending: true };
+  return evolve(job, again, [['job.replayed'], ['job.pending']], now);
 }
+
+const WAITS = { state: 'pending', outcome: null, finishedAt: null, startedAt: null } as const;
 
 /** A workflow node that was cancelled because of others' failure waits again for its parents. */
 function reinstate(job: Job, now: number): Transition {
-  const cleared = { outcome: null, finishedAt: null, advancePending: false } as const;
-  return evolve(job, { state: 'pending', ...cleared }, [['job.pending']], now);
+  return evolve(job, { ...WAITS, advancePending: false }, [['job.pending']], now);
 }
 
 /** Snoozed by this very run, and nothing has happened to the job since. */

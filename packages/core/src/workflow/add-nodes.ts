@@ -6,7 +6,8 @@ import type { Job } from '../job/job.ts';
 import type { Json } from '../json.ts';
 import type { Edge, NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
-import { isItemOf } from './item-names.ts';
+import { withGates } from './gates.ts';
+import { isItemOf, placeOf } from './item-names.ts';
 import type { NodeShape } from './node-shape.ts';
 import { plant } from './plant.ts';
 import { markSkippable, maySkip, withConcurrency } from './rules.ts';
@@ -47,15 +48,13 @@ export async function further(
   const items = new Fields({ nodes: list as Json }).array('nodes', { max: MAX_NODES }) ?? [];
   if (items.length === 0) throw invalidField('nodes', 'must have at least one item.');
   const make = (node: NodeShape): NewJob => makeNode(enqueuer, node, { tenant, id });
-  const asked = markSkippable(
-    items.map((item, index) => readNode(item, `nodes[${index}]`)),
-    skippable,
-  );
+  const read = items.map((item, index) => readNode(item, `nodes[${index}]`));
+  const asked = markSkippable(withGates(read), skippable);
   if (asked.every(({ name }) => existing.has(name)) && (await areSame(store, tenant, asked, make, existing)))
     return null;
   const room = MAX_NODES - total;
-  if (items.length > room) throw invalidField('nodes', `must have at most ${room} items.`, { max: room });
-  const nodes = markSkippable(checkNodes(items, 'nodes', [...existing.keys()]), skippable);
+  if (asked.length > room) throw invalidField('nodes', `must have at most ${room} items.`, { max: room });
+  const nodes = markSkippable(withGates(checkNodes(items, 'nodes', [...existing.keys()])), skippable);
   return { ...plant(nodes, make, existing), skips: maySkip(nodes) };
 }
 
@@ -69,6 +68,10 @@ export const makeNode = (enqueuer: Enqueuer, node: NodeShape, { tenant, id }: { 
 /** Without the jobs that a map has made, which it waits for too. */
 export const askedParents = ({ node, spec }: Job, names: string[]): string[] =>
   spec.rules?.map && node !== null ? names.filter((name) => !isItemOf(name, node)) : names;
+
+/** What a reviewer has asked for since is no part of what the producer said. */
+const saidParents = (job: Job, names: string[]): string[] =>
+  job.spec.rules?.review ? names.filter((name) => placeOf(name) === 1) : askedParents(job, names);
 
 /** Whether these nodes are there as they are asked for: whoever repeats a call gets the answer of the first one. */
 async function areSame(
@@ -87,7 +90,7 @@ async function areSame(
       const names = families[index]!.map((parent) => parent.node).filter((name) => name !== null);
       const job = jobs[index]!;
       if (!isSaid(make(node).job, node.request.id, job)) return false;
-      return isDeepStrictEqual(askedParents(job!, names), node.parents);
+      return isDeepStrictEqual(saidParents(job!, names), node.parents);
     };
     if (!slice.every(isSame)) return false;
   }
@@ -97,7 +100,13 @@ async function areSame(
 const isSaid = (asked: Job, id: unknown, found: Job | null): boolean =>
   found !== null &&
   (id === undefined || id === found.id) &&
-  SAID.every((field) => isDeepStrictEqual(asked[field], found[field]));
+  SAID.every((field) => isDeepStrictEqual(saidOf(asked)[field], saidOf(found)[field]));
+
+/** Whether nodes before it may be skipped depends on what is there when it is added, and is nothing that its producer says. */
+function saidOf(job: Job): Job {
+  const { rules, ...spec } = job.spec;
+  return rules && Object.keys(rules).length === 0 ? { ...job, spec } : job;
+}
 
 /** Names the part of the workflow in the refusal of its field. */
 export function within<T>(name: string, check: () => T): T {

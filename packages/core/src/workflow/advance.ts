@@ -1,4 +1,5 @@
 import { changesOf } from '../commit/row-change.ts';
+import { isGate } from '../job/gate.ts';
 import { isFinished, type Job } from '../job/job.ts';
 import type { Change } from '../store/apply.ts';
 import type { Store } from '../store/store.ts';
@@ -67,7 +68,7 @@ async function metNodes(
   const families =
     joined.length === 0 ? [] : await store.workflows.parents({ tenant, ids: joined.map(({ id }) => id) });
   const parents = families.flat();
-  const alone = joined.filter((job, index) => families[index]!.length === 0 && !isHeld(job));
+  const alone = joined.filter((job, index) => families[index]!.length === 0 && (!isHeld(job) || isGate(job)));
   const ids = [...new Set([...completed, ...parents.filter(({ state }) => state === 'completed').map(({ id }) => id)])];
   const met = ids.length === 0 ? [] : await store.workflows.meet({ tenant, ids });
   return [...alone, ...met];

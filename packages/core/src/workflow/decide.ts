@@ -1,10 +1,11 @@
+import { reviewOf, signalOf } from '../job/gate.ts';
 import type { Job } from '../job/job.ts';
 import type { NodeEnd } from '../job/node-end.ts';
-import type { NodeRules } from '../job/node-rules.ts';
+import type { NodeRules, Revision } from '../job/node-rules.ts';
 import type { Json } from '../json.ts';
 import type { ParentResult } from '../store/workflows.ts';
 import { holds, partOf } from './condition.ts';
-import { isItemOf, placeOf } from './item-names.ts';
+import { isItemOf, itemName, placeOf } from './item-names.ts';
 import { MAX_ITEMS } from './rules.ts';
 
 /** What becomes of a node whose edges are met. */
@@ -13,14 +14,21 @@ export type Decision =
   | { do: 'end'; end: NodeEnd }
   /** A map makes its jobs. */
   | { do: 'plant'; items: Json[]; notBefore?: number }
-  /** Another server was faster: the node waits for what that one has made. */
+  /** A gate begins to wait. */
+  | { do: 'open' }
+  /** The next iteration of a reviewed node is made. */
+  | { do: 'revise'; revision: Revision }
+  /** It waits for what comes from outside, or for what another server was faster to make. */
   | { do: 'wait' };
 
 /**
  * Decides by the node's rules and by what its parents came to. Pure, and the same whenever it is asked: parents that have
  * completed never change.
  */
-export function decide({ node, spec: { rules = {} } }: Job, family: readonly ParentResult[]): Decision {
+export function decide(job: Job, family: readonly ParentResult[]): Decision {
+  const { node, spec } = job;
+  const { rules = {} } = spec;
+  if (rules.review) return ofReview(job, family);
   const isItem = ({ node: name }: ParentResult): boolean => name !== null && node !== null && isItemOf(name, node);
   const items = rules.map ? family.filter(isItem) : [];
   // Already decided: what the map made is there.
@@ -29,10 +37,29 @@ export function decide({ node, spec: { rules = {} } }: Job, family: readonly Par
   if (!parents.every(({ state }) => state === 'completed')) return { do: 'wait' };
   const reason = skipReason(rules, parents);
   if (reason !== null) return { do: 'end', end: { kind: 'skipped', reason } };
+  if (rules.signal) return ofSignal(job);
   const ended = parents.reduce((last, { finishedAt }) => Math.max(last, finishedAt ?? 0), 0);
   const later = rules.delayMs === undefined ? {} : { notBefore: ended + rules.delayMs };
   if (!rules.map) return { do: 'start', ...later };
   return spread(rules.map, parents, later);
+}
+
+function ofSignal(job: Job): Decision {
+  const signal = signalOf(job);
+  if (signal !== null) return { do: 'end', end: { kind: 'passed', result: signal.data } };
+  return job.startedAt === null ? { do: 'open' } : { do: 'wait' };
+}
+
+/** Its family are the iterations, and each but the first was asked for by a reviewer. */
+function ofReview(job: Job, iterations: readonly ParentResult[]): Decision {
+  const { iteration, isApproved, feedback, by = null } = reviewOf(job);
+  const latest = iterations.find(({ node }) => node === itemName(job.node!, iteration));
+  if (latest === undefined)
+    return feedback === undefined ? { do: 'wait' } : { do: 'revise', revision: { iteration, feedback, by } };
+  if (latest.state !== 'completed') return { do: 'wait' };
+  if (latest.outcome === 'skipped') return { do: 'end', end: { kind: 'skipped', reason: 'parents_skipped' } };
+  if (isApproved) return { do: 'end', end: { kind: 'passed', result: latest.result } };
+  return job.startedAt === null ? { do: 'open' } : { do: 'wait' };
 }
 
 function skipReason({ when, ifSkipped }: NodeRules, parents: readonly ParentResult[]): string | null {

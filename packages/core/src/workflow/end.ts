@@ -2,6 +2,7 @@ import type { Writer } from '../commit/writer.ts';
 import type { SubjectEvent } from '../events/subject-event.ts';
 import { workflowCompleted, workflowFailed } from '../events/told.ts';
 import type { Job } from '../job/job.ts';
+import type { Revision } from '../job/node-rules.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { NewJob } from '../store/insert.ts';
 import type { Store } from '../store/store.ts';
@@ -20,7 +21,9 @@ export interface MakeNodes {
   callback: MakeJob;
   /** A job of a map. */
   item(map: Job, item: { node: string; item: Json; notBefore?: number }): NewJob;
-  /** What the log says of a map that completes. */
+  /** The next iteration of a reviewed node. */
+  revision(gate: Job, revision: { node: string; revision: Revision }): NewJob;
+  /** What the log says of a map or a gate that completes. */
   step(map: Job): Promise<SubjectEvent | null>;
 }
 
@@ -92,6 +95,6 @@ async function resultsOf(store: Store, { tenant, id: workflowId, total }: Workfl
   if (total > MAX_RESULTS) return null;
   const { items } = await store.list({ filter: { tenant, workflowId }, limit: MAX_RESULTS });
   const nodes = items.sort((a, b) => a.seq - b.seq);
-  const results = nodes.map(({ result }) => result);
+  const results = nodes.map(({ state, result }) => (state === 'completed' ? result : null));
   return JSON.stringify(results).length <= MAX_RESULT_BYTES ? results : null;
 }

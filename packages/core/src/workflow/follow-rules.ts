@@ -1,12 +1,15 @@
 import { changesOf } from '../commit/row-change.ts';
 import { WaybillError } from '../errors.ts';
+import { isGate } from '../job/gate.ts';
 import type { Job } from '../job/job.ts';
 import type { NodeEnd } from '../job/node-end.ts';
 import type { Edge } from '../store/insert.ts';
+import type { Store } from '../store/store.ts';
 import type { WorkflowRecord } from '../store/workflow-record.ts';
 import { type Decision, decide } from './decide.ts';
 import type { AdvanceParts } from './end.ts';
 import { isItemOf, itemName } from './item-names.ts';
+import { plantRevision } from './plant-revision.ts';
 import { MAX_NODES } from './shape.ts';
 
 type Plant = Extract<Decision, { do: 'plant' }>;
@@ -23,9 +26,11 @@ export async function followRules(
 ): Promise<void> {
   const { store, writer } = parts;
   const families = await store.workflows.parents({ tenant, ids: nodes.map(({ id }) => id) });
-  const decided = nodes.map((node, index) => ({ node, decision: decide(node, families[index]!) }));
+  const whole = await withGateStates(store, nodes);
+  const decided = whole.map((node, index) => ({ node, decision: decide(node, families[index]!) }));
   await writer.apply(
     decided.flatMap(({ node, decision }) => {
+      if (decision.do === 'open') return changesOf(store, [node], { do: 'open' });
       if (decision.do !== 'start') return [];
       const { notBefore } = decision;
       return changesOf(store, [node], { do: 'activate', ...(notBefore !== undefined && { notBefore }) });
@@ -34,7 +39,17 @@ export async function followRules(
   for (const { node, decision } of decided) {
     if (decision.do === 'end') await endNode(parts, node, decision.end);
     else if (decision.do === 'plant') await plantItems(parts, node, decision, records.get(node.workflowId!)!);
+    else if (decision.do === 'revise') await plantRevision(parts, node, decision.revision);
   }
+}
+
+/** As they were found among others, what gates were told may be kept elsewhere. */
+async function withGateStates(store: Store, nodes: readonly Job[]): Promise<Job[]> {
+  const told = nodes.filter((node) => isGate(node) && node.result !== null);
+  if (told.length === 0) return [...nodes];
+  const read = await store.get(told.map(({ tenant, id }) => ({ tenant, id })));
+  const byId = new Map(read.filter((job) => job !== null).map((job) => [job.id, job]));
+  return nodes.map((node) => byId.get(node.id) ?? node);
 }
 
 /** By itself: the results of a map may be more than a row can keep, and then that is how it ends. */
@@ -42,7 +57,10 @@ async function endNode({ store, writer, make }: AdvanceParts, node: Job, end: No
   try {
     const changes = changesOf(store, [node], { do: 'end', end });
     // One that was skipped is no step that has completed.
-    const steps = end.kind === 'gathered' ? await Promise.all(changes.map(({ job }) => make.step(job))) : [];
+    const steps =
+      end.kind === 'gathered' || end.kind === 'passed'
+        ? await Promise.all(changes.map(({ job }) => make.step(job)))
+        : [];
     await writer.apply(
       changes.map((change, at) => (steps[at] ? { ...change, events: [...change.events, steps[at]] } : change)),
     );

@@ -5,7 +5,7 @@ import type { NodeShape } from './node-shape.ts';
 
 /**
  * Rows and edges for a graph. A node with parents begins pending; one with a parent outside of this graph is marked,
- * so that the sweep looks whether that parent has finished already.
+ * so that the engine looks whether that parent has finished already. So is one that waits for a signal and for nothing else.
  */
 export function plant(
   nodes: readonly NodeShape[],
@@ -15,11 +15,12 @@ export function plant(
   const made = nodes.map((node) => ({ node, born: make(node) }));
   const ids = new Map([...outside, ...made.map(({ node, born }) => [node.name, born.job.id] as const)]);
   const jobs = made.map(({ node, born }) => {
-    if (node.parents.length === 0) return born;
-    return waiting(
-      born,
-      node.parents.some((parent) => outside.has(parent)),
-    );
+    if (node.parents.length > 0)
+      return waiting(
+        born,
+        node.parents.some((parent) => outside.has(parent)),
+      );
+    return node.rules?.signal ? waiting(born, true) : born;
   });
   const joins = new Map<readonly string[], string>();
   const edges = made.flatMap(({ node, born: { job } }): Edge[] => {

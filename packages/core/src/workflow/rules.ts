@@ -5,10 +5,13 @@ import { invalidField } from '../errors.ts';
 import { IF_SKIPPED, type MapRule, type NodeRules } from '../job/node-rules.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { checkParent, readCondition, readPath } from './condition.ts';
+import { checkSignal, readGate } from './gates.ts';
 import type { AskedRules, NodeShape } from './node-shape.ts';
 
 /** Beside the job of a node. A job has no such fields, so they are never taken for unknown ones that are kept. */
-export const RULE_NAMES = ['when', 'delay_ms', 'if_skipped', 'map'] as const;
+export const RULE_NAMES = ['when', 'delay_ms', 'if_skipped', 'map', 'signal', 'review'] as const;
+/** What these say is about a node's parents. */
+const OF_PARENTS = ['when', 'delay_ms', 'if_skipped', 'map'] as const;
 const MAP_NAMES = ['over', 'limit', 'concurrency'];
 
 export const MAX_ITEMS = 10_000;
@@ -17,20 +20,29 @@ const MAX_CONCURRENCY = 1_000_000;
 /** `field` is the node's place in the request, for refusals. */
 export function readRules(fields: Fields, field: string, parents: readonly string[]): AskedRules {
   refuseNear(fields, field);
-  const named = RULE_NAMES.find((name) => fields.has(name));
-  if (named === undefined) return {};
-  if (parents.length === 0)
+  if (!RULE_NAMES.some((name) => fields.has(name))) return {};
+  const named = OF_PARENTS.find((name) => fields.has(name));
+  if (named !== undefined && parents.length === 0)
     throw invalidField(`${field}.${named}`, "is about a node's parents: name them in 'depends_on'.");
   const when = fields.value('when');
   const delayMs = fields.integer('delay_ms', { min: 0, max: LONGEST_MS });
   const ifSkipped = fields.oneOf('if_skipped', IF_SKIPPED);
   const map = fields.fields('map');
+  const [signal, review] = [readGate(fields, 'signal'), readGate(fields, 'review')];
+  if (signal) checkSignal(fields);
+  if (review && map)
+    throw invalidField(
+      `${field}.review`,
+      "contradicts 'map': review a node behind the map, which gets all its results.",
+    );
   const concurrency = map?.integer('concurrency', { min: 1, max: MAX_CONCURRENCY });
   const rules: NodeRules = {
     ...(when !== undefined && { when: readCondition(when, `${field}.when`, parents) }),
     ...(delayMs !== undefined && delayMs > 0 && { delayMs }),
     ...(ifSkipped && { ifSkipped }),
     ...(map && { map: readMap(map, `${field}.map`, parents) }),
+    ...(signal && { signal }),
+    ...(review && { review }),
   };
   return { rules, ...(concurrency !== undefined && { concurrency }) };
 }

@@ -2,6 +2,7 @@ import { Fields, isObject } from '../check.ts';
 import { type JobRequest, LONGEST_MS } from '../enqueue/envelope.ts';
 import { invalidField } from '../errors.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { SIGNAL_TYPE, withGates } from './gates.ts';
 import type { NodeShape } from './node-shape.ts';
 import { markSkippable, RULE_NAMES, readRules, refuseRules } from './rules.ts';
 
@@ -38,7 +39,8 @@ export function checkWorkflow(request: unknown): WorkflowShape {
   const type = fields.oneOf('type', WORKFLOW_TYPES) ?? (isGraph(fields) ? 'dag' : undefined);
   if (type === undefined) throw invalidField('type', `is required: one of ${WORKFLOW_TYPES.join(', ')}.`);
   const nodes = withDefaults(nodesOf(fields, type, ''), fields.object('options'));
-  if (nodes.length > MAX_NODES)
+  const expanded = withGates(nodes);
+  if (expanded.length > MAX_NODES)
     throw invalidField(listName(type), `must have at most ${MAX_NODES} jobs.`, { max: MAX_NODES });
   checkEdges(nodes, listName(type));
   return {
@@ -47,7 +49,7 @@ export function checkWorkflow(request: unknown): WorkflowShape {
     // A chain cannot go on without its link, and a group's jobs have nothing to do with each other.
     failurePolicy: fields.oneOf('failure_policy', FAILURE_POLICIES) ?? (type === 'chain' ? 'stop' : 'continue'),
     timeoutMs: timeoutIn(fields),
-    nodes: markSkippable(nodes),
+    nodes: markSkippable(expanded),
     callbacks: callbacksOf(fields, type),
   };
 }
@@ -188,6 +190,7 @@ export function readNode(item: Json, field: string): NodeShape {
   const parents = [...new Set(fields.strings('depends_on', { max: MAX_PARENTS }) ?? [])];
   const { id: _, depends_on: __, job, ...others } = item as Record<string, Json>;
   const asked = readRules(fields, field, parents);
+  if (asked.rules?.signal) return { name, parents, request: { type: SIGNAL_TYPE, args: [] }, ...asked };
   const flat = asked.rules === undefined ? others : (fields.rest(NOT_OF_JOB) ?? {});
   return { name, parents, request: (isObject(job) ? job : flat) as unknown as JobRequest, ...asked };
 }

@@ -16,6 +16,7 @@ import type { Transaction } from '../store/transaction.ts';
 import { WORKFLOW_STATES, type WorkflowRecord, type WorkflowState } from '../store/workflow-record.ts';
 import type { WorkflowInfo, WorkflowNode, Workflows } from '../waybill.ts';
 import { askedParents, further, makeNode, within } from './add-nodes.ts';
+import { Decisions, waitOf } from './decisions.ts';
 import { plant } from './plant.ts';
 import { maySkip } from './rules.ts';
 import { checkWorkflow } from './shape.ts';
@@ -35,12 +36,14 @@ interface WorkflowParts {
   store: Store;
   writer: Writer;
   enqueuer: Enqueuer;
+  /** Looks at a node and at what stands behind it. Never rejects. */
+  advance(job: Job): Promise<void>;
   /** Wakes the sweep at the latest by then. */
   onAlarm(nextAt: number | null): void;
 }
 
 /** Graphs of jobs: created whole, looked at, extended, cancelled and repaired. */
-export function workflows({ store, writer, enqueuer, onAlarm }: WorkflowParts): Workflows {
+export function workflows({ store, writer, enqueuer, advance, onAlarm }: WorkflowParts): Workflows {
   const mustGet = async (tenant: string, id: string): Promise<WorkflowRecord> => {
     checkId(id);
     const record = await store.workflows.get(tenant, id);
@@ -151,7 +154,12 @@ export function workflows({ store, writer, enqueuer, onAlarm }: WorkflowParts): 
     const names = new Map(
       [...new Set(families)].map((family) => [family, family.map(({ node }) => node).filter((name) => name !== null)]),
     );
-    return jobs.map((job, index) => ({ ...job, dependsOn: askedParents(job, names.get(families[index]!)!) }));
+    const now = store.clock.now();
+    return jobs.map((job, index) => {
+      const waiting = waitOf(job, now);
+      const dependsOn = askedParents(job, names.get(families[index]!)!);
+      return { ...shownNode(job), dependsOn, ...(waiting && { waiting }) };
+    });
   }
 
   async function move(record: WorkflowRecord, from: WorkflowState, to: 'cancelled' | 'running'): Promise<boolean> {
@@ -209,6 +217,13 @@ export function workflows({ store, writer, enqueuer, onAlarm }: WorkflowParts): 
     return infoOf(await mustGet(tenant, id));
   }
 
+  const decisions = new Decisions({ store, writer, advance, nodesOf });
+  /** Answers how the workflow is when the decision counts. */
+  const decide = async (id: string, tenant: string, make: (record: WorkflowRecord) => Promise<void>) => {
+    await make(await mustGet(tenant, id));
+    return infoOf(await mustGet(tenant, id));
+  };
+
   return {
     create: async (request, { tenant = '', within: transaction } = {}) => create(request, tenant, transaction),
     get: async (id, { tenant = '' } = {}) => infoOf(await mustGet(tenant, id)),
@@ -225,12 +240,22 @@ export function workflows({ store, writer, enqueuer, onAlarm }: WorkflowParts): 
     },
     addNodes: (id, nodes, { tenant = '' } = {}) => addNodes(id, nodes, tenant),
     cancel: (id, { tenant = '' } = {}) => cancel(id, tenant),
+    signal: (id, name, data, { tenant = '', by } = {}) =>
+      decide(id, tenant, (record) => decisions.signal(record, name, data, by)),
+    approve: (id, node, approval, { tenant = '', by } = {}) =>
+      decide(id, tenant, (record) => decisions.approve(record, node, approval, by)),
+    requestRevision: (id, node, request, { tenant = '', by } = {}) =>
+      decide(id, tenant, (record) => decisions.requestRevision(record, node, request, by)),
     resume: (id, { tenant = '' } = {}) => resume(id, tenant),
   };
 }
 
 export const workflowNotFound = (id: string): WaybillError =>
   new WaybillError('not_found', `There is no workflow ${id}.`, { details: { workflow_id: id } });
+
+/** What a gate was told so far is no result. */
+const shownNode = (job: Job): Job =>
+  job.state === 'completed' || job.result === null ? job : { ...job, result: null };
 
 /** From now on: a workflow that is resumed has all its time again. */
 const alarmOf = (timeoutMs: number | null, now: number): number | null =>

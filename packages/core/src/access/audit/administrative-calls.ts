@@ -75,7 +75,12 @@ export const ADMINISTRATIVE_CALLS: Calls = {
     put: (request, context) => named(request?.name, context),
     setEnabled: (name, _, context) => named(name, context),
   },
-  workflows: { create: null, get: null, list: null, nodes: null, addNodes: null, cancel: null, resume: named },
+  workflows: {
+    ...{ create: null, get: null, list: null, nodes: null, addNodes: null, cancel: null, signal: null },
+    resume: named,
+    approve: (id, _, __, context) => named(id, context),
+    requestRevision: (id, _, __, context) => named(id, context),
+  },
   workers: { list: null, direct: (id, _, context) => named(id, context) },
   questions: { list: null, get: null, answer: (id, _, context) => named(id, context) },
   events: { read: null, end: null, follow: null },

@@ -24,6 +24,8 @@ export interface World {
   lease: Lease;
   dead: Job;
   flow: string;
+  /** A workflow with the node `draft` in review, and one that waits for the signal `paid`. */
+  gated: string;
   /** The id of a key of the tenant `a`. */
   key: string;
   /** The id of an open question of the leased job. */
@@ -54,6 +56,14 @@ export async function makeWorld(): Promise<World> {
     return lease;
   };
 
+  const gates = [
+    { ...node('draft'), review: true },
+    { id: 'paid', signal: true },
+  ];
+  const { id: gated } = await workflows.create({ nodes: gates, options: { queue: 'mine' } }, at);
+  const [draft] = await jobs.claim({ ...at, queues: ['mine'] });
+  await jobs.settle({ ...at, id: draft!.job.id, leaseToken: draft!.token, outcome: { kind: 'completed', result: 1 } });
+
   const { job: doomed, token } = await claimed();
   const outcome = { kind: 'discarded', error: { code: 'broken', message: 'no' }, deadLetter: true } as const;
   const dead = await jobs.settle({ ...at, id: doomed.id, leaseToken: token, outcome });
@@ -81,7 +91,7 @@ export async function makeWorld(): Promise<World> {
     const budgets = await waybill.budgets.list(at);
     return JSON.stringify([items, queues, flows, reports, notes, lists, budgets, await limits.get('api', at)]);
   };
-  return { waybill, job, pending, lease, dead, flow, key: key.id, question, foreign, other, stored };
+  return { waybill, job, pending, lease, dead, flow, gated, key: key.id, question, foreign, other, stored };
 }
 
 /** One message that waits for people, in the queue `mine` of the tenant `a`. */

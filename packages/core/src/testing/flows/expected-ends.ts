@@ -1,6 +1,6 @@
 import type { Comparison, Condition } from '../../job/node-rules.ts';
 import type { Json } from '../../json.ts';
-import { FAILING_ITEM, type RandomNode } from './random-graph.ts';
+import { FAILING_ITEM, type RandomNode, resultOf } from './random-graph.ts';
 
 export type Ending = 'completed' | 'skipped' | 'discarded' | 'cancelled';
 
@@ -26,11 +26,15 @@ export function expectedEnds(nodes: readonly RandomNode[]): Map<string, Expected
 }
 
 function endsOf(node: RandomNode, family: ReadonlyMap<string, ExpectedEnd>): [string, ExpectedEnd][] {
-  const { id, map } = node;
+  const { id, map, revisions } = node;
   const only = (ending: Ending, result: Json | null = null): [string, ExpectedEnd][] => [[id, { ending, result }]];
   const endings = [...family.values()].map(({ ending }) => ending);
-  if (endings.some((ending) => ending === 'discarded' || ending === 'cancelled')) return only('cancelled');
-  if (isSkipped(node, family, endings)) return only('skipped');
+  const work = (ending: Ending): [string, ExpectedEnd][] =>
+    revisions === undefined ? [] : [[itemOf(id, 1), { ending, result: null }]];
+  if (endings.some((ending) => ending === 'discarded' || ending === 'cancelled'))
+    return [...work('cancelled'), ...only('cancelled')];
+  if (isSkipped(node, family, endings)) return [...work('skipped'), ...only('skipped')];
+  if (revisions !== undefined) return node.fails ? [...work('discarded'), ...only('cancelled')] : reviewed(node);
   if (!map) return node.fails ? only('discarded') : only('completed', node.result);
   const list = (family.get(map.over.parent)!.result as { list?: number[] } | null)?.list;
   if (!Array.isArray(list)) return only('discarded');
@@ -46,6 +50,18 @@ function endsOf(node: RandomNode, family: ReadonlyMap<string, ExpectedEnd>): [st
       items.map(([, { result }]) => result),
     ),
   ];
+}
+
+const itemOf = (id: string, place: number): string => `${id}[${place}]`;
+
+/** All iterations complete, and the last of them is approved. */
+function reviewed(node: RandomNode): [string, ExpectedEnd][] {
+  const last = 1 + node.revisions!;
+  const iterations = Array.from({ length: last }, (_, at): [string, ExpectedEnd] => [
+    itemOf(node.id, at + 1),
+    { ending: 'completed', result: resultOf(node, at + 1) },
+  ]);
+  return [...iterations, [node.id, { ending: 'completed', result: resultOf(node, last) }]];
 }
 
 function isSkipped(

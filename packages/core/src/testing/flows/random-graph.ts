@@ -9,6 +9,10 @@ export interface RandomNode {
   delayMs?: number;
   ifSkipped?: IfSkipped;
   map?: MapRule;
+  /** It waits for the signal of its name, which is sent at once, or when nothing else goes on. */
+  signal?: 'early' | 'late';
+  /** It is reviewed, and so often it must be done again. */
+  revisions?: number;
   /** Its handler fails for good. */
   fails: boolean;
   result: JsonObject;
@@ -39,7 +43,7 @@ export function randomGraph(seed: number, size: number): RandomNode[] {
     const list = Array.from({ length: pick(4) }, () => (pick(25) === 0 ? FAILING_ITEM + pick(9) : pick(50)));
     const result = { n, score: pick(10), ...(pick(12) > 0 && { list }), note: pick(3) === 0 ? null : `note ${n}` };
     const node: RandomNode = { id: `n${n}`, parents, fails: pick(40) === 0, result };
-    nodes.push(parents.length === 0 ? node : withRules(node, pick));
+    nodes.push(withGate(parents.length === 0 ? node : withRules(node, pick), pick));
   }
   return nodes;
 }
@@ -54,6 +58,17 @@ function withRules(node: RandomNode, pick: (below: number) => number): RandomNod
     ...(pick(6) === 0 && { map: { over: { parent, path: 'list' } } }),
   };
 }
+
+function withGate(node: RandomNode, pick: (below: number) => number): RandomNode {
+  const kind = pick(12);
+  const { map, delayMs: _, ...others } = node;
+  if (kind === 0) return { ...others, fails: false, signal: pick(2) === 0 ? 'early' : 'late' };
+  return kind < 3 && !map ? { ...node, revisions: pick(3) } : node;
+}
+
+/** What its handler answers; each iteration of a reviewed node has another result. */
+export const resultOf = ({ result, revisions }: RandomNode, iteration: number): JsonObject =>
+  revisions === undefined ? result : { ...result, iteration };
 
 function randomCondition(parents: readonly string[], pick: (below: number) => number, depth: number): Condition {
   const inner = () => randomCondition(parents, pick, depth + 1);
@@ -80,12 +95,11 @@ function randomCondition(parents: readonly string[], pick: (below: number) => nu
 
 /** As a producer writes it. */
 export function requestOf(nodes: readonly RandomNode[], options: JsonObject): Json {
-  return nodes.map(({ id, parents, when, delayMs, ifSkipped, map }) => ({
+  return nodes.map(({ id, parents, when, delayMs, ifSkipped, map, signal, revisions }) => ({
     id,
     depends_on: parents,
-    type: 'test.node',
-    args: [id],
-    options,
+    ...(signal ? { signal: true } : { type: 'test.node', args: [id], options }),
+    ...(revisions !== undefined && { review: true }),
     ...(when && { when: when as unknown as Json }),
     ...(delayMs !== undefined && { delay_ms: delayMs }),
     ...(ifSkipped && { if_skipped: ifSkipped }),
