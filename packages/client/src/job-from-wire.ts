@@ -11,7 +11,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['created_at', 'enqueued_at', 'scheduled_at', 'started_at', 'completed_at', 'cancelled_at', 'discarded_at'],
   ...['expires_at', 'next_attempt_at', 'retry_delay_ms', 'timeout_ms', 'visibility_timeout_ms', 'retry', 'tags'],
   ...['options', 'error', 'errors', 'result', 'workflow_id', 'node', 'rules', 'outcome', 'dead_letter', 'worker_id'],
-  ...['lease_expires_at', 'lease_ms', 'lease_token', 'parent_results', 'last_checkpoint'],
+  ...['lease_expires_at', 'lease_ms', 'lease_token', 'parent_results', 'revision', 'last_checkpoint'],
   ...['args_url', 'result_url', 'specversion', 'next_retry_at'],
 ]);
 

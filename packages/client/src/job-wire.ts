@@ -1,4 +1,14 @@
-import type { Job, JobError, JobState, Json, JsonObject, PayloadUrls, RetryOptions } from '@waybill/core';
+import type {
+  Job,
+  JobError,
+  JobState,
+  Json,
+  JsonObject,
+  Lease,
+  LeaseRevision,
+  PayloadUrls,
+  RetryOptions,
+} from '@waybill/core';
 import { present } from './present.ts';
 import { rulesToWire, type WireRules } from './rules-wire.ts';
 import { metaToWire } from './tenant-wire.ts';
@@ -66,7 +76,7 @@ export interface WireJob {
   /** The workflow that this job is a node of, and its name there. */
   workflow_id?: string;
   node?: string;
-  /** Conditions, delays and maps of a node that has some. */
+  /** Conditions, delays, maps, signals and reviews of a node that has some. */
   rules?: WireRules;
   /** `skipped`: a node that did not run, because its condition was false. Absent where the state tells it. */
   outcome?: 'skipped';
@@ -80,6 +90,8 @@ export interface WireJob {
   lease_token?: string;
   /** What the nodes before this one came to; only in answers to a fetch. */
   parent_results?: Json[];
+  /** What a reviewer asked for, with the output of the iteration before as `previous`; only in answers to a fetch. */
+  revision?: LeaseRevision;
   /** What an earlier run left to go on from; only in answers to a fetch. */
   last_checkpoint?: JsonObject;
   [unknown: string]: unknown;
@@ -111,6 +123,7 @@ const OURS: ReadonlySet<string> = new Set([
 export interface RunFacts {
   leaseToken?: string | undefined;
   parentResults?: Json[] | undefined;
+  revision?: LeaseRevision | undefined;
   checkpoint?: JsonObject | undefined;
 }
 
@@ -121,7 +134,7 @@ export interface WireFacts extends RunFacts {
 }
 
 export function jobToWire(job: Job, facts: WireFacts = {}): WireJob {
-  const { leaseToken, parentResults, checkpoint, urls = {} } = facts;
+  const { leaseToken, parentResults, revision, checkpoint, urls = {} } = facts;
   const { spec } = job;
   const errors = job.errors.map(errorToWire);
   return {
@@ -147,7 +160,7 @@ export function jobToWire(job: Job, facts: WireFacts = {}): WireJob {
     ...present('options', spec.options),
     ...present('error', job.state === 'completed' ? undefined : errors.at(-1)),
     ...present('errors', errors.length === 0 ? undefined : errors),
-    ...(urls.result === undefined ? present('result', job.result) : { result_url: urls.result }),
+    ...(urls.result === undefined ? present('result', resultOf(job)) : { result_url: urls.result }),
     ...present('workflow_id', job.workflowId),
     ...present('node', job.node),
     ...present('rules', rulesToWire(spec.rules)),
@@ -156,9 +169,18 @@ export function jobToWire(job: Job, facts: WireFacts = {}): WireJob {
     ...(job.state === 'active' && leaseOf(job)),
     ...present('lease_token', job.state === 'active' ? leaseToken : undefined),
     ...present('parent_results', parentResults),
+    ...present('revision', revision),
     ...present('last_checkpoint', checkpoint),
   };
 }
+
+/** What a gate of a workflow was told before it completes is no result. */
+const resultOf = ({ state, result, spec: { rules } }: Job): Json | null =>
+  state !== 'completed' && (rules?.signal || rules?.review) ? null : result;
+
+/** As its worker gets it. */
+export const leaseToWire = ({ job, token: leaseToken, parentResults, revision, checkpoint }: Lease): WireJob =>
+  jobToWire(job, { leaseToken, parentResults, revision, checkpoint });
 
 function timesOf(job: Job) {
   const { state } = job;

@@ -2,6 +2,7 @@ import type {
   Job,
   Json,
   JsonObject,
+  LeaseRevision,
   LogLevel,
   QuestionAnswer,
   QuestionInput,
@@ -43,6 +44,8 @@ export interface TaskContext<Parents = NoParents> {
   readonly parentResults: readonly Json[];
   /** The same by name, as far as the producer has named them; see `parents` of a task. Null where a parent was skipped. */
   readonly parents: ParentResults<Parents>;
+  /** What a reviewer asked for, with the output of the iteration before; null in the first iteration, and without a review. */
+  readonly revision: LeaseRevision | null;
   /** Aborted when the run must end: timed out, lease lost, cancelled, worker stopping. Its reason says which. */
   readonly signal: AbortSignal;
   /** What an earlier run of this job left by `checkpoint`; null where there is nothing to go on from. */

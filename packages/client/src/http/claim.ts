@@ -61,7 +61,8 @@ export function claimingBy(calls: ClaimCalls, send: (attempt: ClaimAttempt) => P
 }
 
 export function leaseOf(wire: WireJob, claimId: string, tenant: string): Lease {
-  const { lease_token: token = '', parent_results: parentResults, last_checkpoint: checkpoint } = wire;
+  const { lease_token: token = '', parent_results: parentResults, revision, last_checkpoint: checkpoint } = wire;
   const job = { ...jobFromWire(wire, tenant), claimId };
-  return { token, job, ...(parentResults && { parentResults }), ...(checkpoint && { checkpoint }) };
+  const given = { ...(parentResults && { parentResults }), ...(revision && { revision }) };
+  return { token, job, ...given, ...(checkpoint && { checkpoint }) };
 }

@@ -56,6 +56,21 @@ export function workflows(calls: Calls): Workflows {
     addNodes: async (id, nodes, context) =>
       one('POST', path`/ojs/v1/workflows/${id}/nodes`, context, { body: { nodes } }),
     cancel: async (id, context) => one('DELETE', path`/ojs/v1/workflows/${id}`, context),
+    signal: async (id, name, data, { by, ...context } = {}) =>
+      one('POST', path`/ojs/v1/workflows/${id}/signal`, context, {
+        body: { name, data, ...(by !== undefined && { by }) },
+        // The same signal again changes nothing.
+        repeatable: true,
+      }),
+    approve: async (id, node, approval, { by, ...context } = {}) =>
+      one('POST', path`/ojs/v1/workflows/${id}/approve`, context, {
+        body: { node, ...approval, ...(by !== undefined && { by }) },
+        repeatable: true,
+      }),
+    requestRevision: async (id, node, request, { by, ...context } = {}) =>
+      one('POST', path`/ojs/v1/workflows/${id}/request-revision`, context, {
+        body: { node, ...request, ...(by !== undefined && { by }) },
+      }),
     resume: async (id, context) => one('POST', path`/ojs/v1/workflows/${id}/resume`, context),
   };
 }

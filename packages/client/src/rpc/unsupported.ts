@@ -42,7 +42,10 @@ const GROUPS: { [G in keyof Unsupported]: Methods<Unsupported[G]> } = {
   tenants: { list: true, get: true, stats: true, setLimits: true },
   budgets: { set: true, list: true, get: true, remove: true },
   crons: { put: true, get: true, list: true, setEnabled: true, remove: true },
-  workflows: { create: true, get: true, list: true, nodes: true, addNodes: true, cancel: true, resume: true },
+  workflows: {
+    ...{ create: true, get: true, list: true, nodes: true, addNodes: true, cancel: true, resume: true },
+    ...{ signal: true, approve: true, requestRevision: true },
+  },
   workers: { list: true, direct: true },
   questions: { list: true, get: true, answer: true },
   keys: { create: true, list: true, get: true, rotate: true, revoke: true, identify: true },

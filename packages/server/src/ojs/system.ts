@@ -32,6 +32,8 @@ const EXTENSIONS = [
   'waybill.workflow_dag',
   'waybill.workflow_add_nodes',
   'waybill.workflow_resume',
+  'waybill.workflow_signals',
+  'waybill.workflow_reviews',
   'waybill.list_workflows',
   'waybill.queue_limit',
   'waybill.queue_keep',

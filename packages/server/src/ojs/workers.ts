@@ -1,4 +1,4 @@
-import { jobToWire, workerToWire } from '@waybill/client';
+import { jobToWire, leaseToWire, workerToWire } from '@waybill/client';
 import { invalidField, WORKER_DIRECTIVES } from '@waybill/core';
 import { answer } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
@@ -18,9 +18,7 @@ export function workerRoutes(app: App, surface: Surface): void {
   app.post('/ojs/v1/workers/fetch', async (c) => {
     const body = await readBody(c, maxBodyBytes);
     const leases = await fetchJobs(portOf(c).jobs, body, c, undelivered);
-    const jobs = leases.map(({ job, token: leaseToken, parentResults, checkpoint }) =>
-      jobToWire(job, { leaseToken, parentResults, checkpoint }),
-    );
+    const jobs = leases.map(leaseToWire);
     return answer(c, { jobs, job: jobs[0] ?? null });
   });
 

@@ -4,6 +4,8 @@ import {
   type Fields,
   invalidField,
   type Json,
+  MAX_FEEDBACK,
+  MAX_ITERATIONS,
   WaybillError,
   WORKFLOW_STATES,
   type WorkflowInfo,
@@ -79,6 +81,36 @@ export function workflowRoutes(app: App, { maxBodyBytes }: Surface): void {
     return answer(c, { workflow: workflowToWire(await portOf(c).workflows.addNodes(id, nodes)) });
   });
 
+  app.post('/ojs/v1/workflows/:id/signal', async (c) => {
+    const id = idIn(c);
+    const body = await readBody(c, maxBodyBytes);
+    body.refuseUnknown(['name', 'data', 'by']);
+    const name = body.requiredString('name');
+    const workflow = await portOf(c).workflows.signal(id, name, body.value('data') ?? null, byIn(body));
+    return answer(c, { workflow: workflowToWire(workflow) });
+  });
+
+  app.post('/ojs/v1/workflows/:id/approve', async (c) => {
+    const id = idIn(c);
+    const body = await readBody(c, maxBodyBytes);
+    body.refuseUnknown(['node', 'comment', 'iteration', 'by']);
+    const comment = body.string('comment', { max: MAX_FEEDBACK });
+    const approval = { ...iterationIn(body), ...(comment !== undefined && { comment }) };
+    const { workflows } = portOf(c);
+    const workflow = await workflows.approve(id, body.requiredString('node'), approval, byIn(body));
+    return answer(c, { workflow: workflowToWire(workflow) });
+  });
+
+  app.post('/ojs/v1/workflows/:id/request-revision', async (c) => {
+    const id = idIn(c);
+    const body = await readBody(c, maxBodyBytes);
+    body.refuseUnknown(['node', 'feedback', 'iteration', 'by']);
+    const request = { feedback: body.requiredString('feedback', { max: MAX_FEEDBACK }), ...iterationIn(body) };
+    const { workflows } = portOf(c);
+    const workflow = await workflows.requestRevision(id, body.requiredString('node'), request, byIn(body));
+    return answer(c, { workflow: workflowToWire(workflow) });
+  });
+
   app.post('/ojs/v1/workflows/:id/resume', async (c) => {
     const id = idIn(c);
     await readOptionalBody(c, maxBodyBytes);
@@ -109,6 +141,16 @@ async function ifAllowed<T>(reading: Promise<T>): Promise<T | undefined> {
     if (error instanceof WaybillError && error.code === 'forbidden') return undefined;
     throw error;
   }
+}
+
+function byIn(body: Fields): { by?: string } {
+  const by = body.string('by', { max: 256 });
+  return by === undefined ? {} : { by };
+}
+
+function iterationIn(body: Fields): { iteration?: number } {
+  const iteration = body.integer('iteration', { min: 1, max: MAX_ITERATIONS });
+  return iteration === undefined ? {} : { iteration };
 }
 
 function nodesOf(body: Fields): Json[] {

@@ -1,4 +1,4 @@
-import type { Job, Json, JsonObject, Lease, Outcome, Spending, Transaction } from '@waybill/core';
+import type { Job, Json, JsonObject, Lease, LeaseRevision, Outcome, Spending, Transaction } from '@waybill/core';
 import type { Answer, AskOptions, TaskContext } from '../context.ts';
 import type { EnqueuedFromRun, RunEnqueueOptions } from '../enqueue-options.ts';
 import type { EmitOptions, LogOptions, OutputOptions } from '../journal/pending-entry.ts';
@@ -37,15 +37,17 @@ export class HandlerContext implements TaskContext {
   readonly maxAttempts: number;
   readonly workerId: string;
   readonly parentResults: readonly Json[];
+  readonly revision: LeaseRevision | null;
   readonly lastCheckpoint: JsonObject | null;
   readonly #run: RunCalls;
 
-  constructor(run: RunCalls, { job, parentResults, checkpoint }: Lease, workerId: string) {
+  constructor(run: RunCalls, { job, parentResults, revision, checkpoint }: Lease, workerId: string) {
     this.job = job;
     this.attempt = job.attempt;
     this.maxAttempts = job.maxAttempts;
     this.workerId = workerId;
     this.parentResults = parentResults ?? NO_RESULTS;
+    this.revision = revision ?? null;
     this.lastCheckpoint = checkpoint ?? null;
     this.#run = run;
   }

@@ -1,4 +1,4 @@
-import { type ErrorInput, isObject, type Json, type JsonObject } from '@waybill/core';
+import { type ErrorInput, isObject, type Json, type JsonObject, type LeaseRevision } from '@waybill/core';
 import type { AskOptions } from '../context.ts';
 import { RunFailure } from '../execute/failure.ts';
 import type { EmitOptions, LogOptions, OutputOptions } from '../journal/pending-entry.ts';
@@ -20,6 +20,7 @@ export interface RunFacts {
   maxAttempts: number;
   workerId: string;
   parentResults: Json[];
+  revision: LeaseRevision | null;
   lastCheckpoint: JsonObject | null;
   /** Variables that differ from run to run, for a process that was started before its run. */
   env: Record<string, string>;

@@ -30,9 +30,9 @@ export class ModuleProgram implements IsolatedProgram {
     const running = await this.#processes.take(run);
     this.#running = running;
     running.attach({ ...run.hooks, onLine: (line) => this.#hear(line, running.process) });
-    const { job, attempt, maxAttempts, workerId, parentResults, lastCheckpoint } = run.context;
+    const { job, attempt, maxAttempts, workerId, parentResults, revision, lastCheckpoint } = run.context;
     const facts = {
-      ...{ job: job as unknown as JsonObject, attempt, maxAttempts, workerId, lastCheckpoint },
+      ...{ job: job as unknown as JsonObject, attempt, maxAttempts, workerId, revision, lastCheckpoint },
       parentResults: [...parentResults],
       env: runVariables(run),
     };

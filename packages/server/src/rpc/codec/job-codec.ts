@@ -1,5 +1,5 @@
 import { create, type JsonObject, type MessageInitShape } from '@bufbuild/protobuf';
-import { jobToWire, type WireJob } from '@waybill/client';
+import { leaseToWire, type WireJob } from '@waybill/client';
 import { durationOf, stateToRpc, timeOf, toListValue, toValue } from '@waybill/client/rpc';
 import type { Job, JobError, Lease, Progress } from '@waybill/core';
 import {
@@ -66,13 +66,14 @@ const moment = <N extends string>(name: N, ms: number | null) =>
 
 /** A worker gets its job whole. */
 export function leaseToRpc(lease: Lease, withEnvelope: boolean): RpcLease {
-  const { job, token, parentResults, checkpoint } = lease;
-  const envelope = withEnvelope ? jobToWire(job, { leaseToken: token, parentResults, checkpoint }) : undefined;
+  const { job, token, parentResults, revision, checkpoint } = lease;
+  const envelope = withEnvelope ? leaseToWire(lease) : undefined;
   const tokens = { taskToken: taskToken(lease), leaseToken: token };
   if (envelope) return create(LeaseSchema, { job: jobToRpc(job, envelope), ...tokens });
   return create(LeaseSchema, {
     ...{ job: jobToRpc(job), ...tokens },
     ...(parentResults && { parentResults: toListValue(parentResults) }),
+    ...(revision && { revision: { ...revision } }),
     ...(checkpoint && { checkpoint }),
   });
 }

@@ -1,4 +1,13 @@
-import { checkJson, isObject, type Job, type Json, type JsonObject, type Spending, WaybillError } from '@waybill/core';
+import {
+  checkJson,
+  isObject,
+  type Job,
+  type Json,
+  type JsonObject,
+  type LeaseRevision,
+  type Spending,
+  WaybillError,
+} from '@waybill/core';
 import type { Answer, AskOptions, TaskContext } from '../../context.ts';
 import type { EmitOptions, LogOptions, OutputOptions } from '../../journal/pending-entry.ts';
 import { emitted, levelOf, printed } from '../../journal/pending-entry.ts';
@@ -23,6 +32,7 @@ export class ChildContext implements TaskContext {
   readonly maxAttempts: number;
   readonly workerId: string;
   readonly parentResults: readonly Json[];
+  readonly revision: LeaseRevision | null;
   readonly lastCheckpoint: JsonObject | null;
   /** What the handler asked for. Kept here, since a `catch` on the way may swallow it. */
   asked: ChildEnd | undefined;
@@ -35,6 +45,7 @@ export class ChildContext implements TaskContext {
     this.maxAttempts = facts.maxAttempts;
     this.workerId = facts.workerId;
     this.parentResults = facts.parentResults;
+    this.revision = facts.revision;
     this.lastCheckpoint = facts.lastCheckpoint;
     this.#link = link;
   }
