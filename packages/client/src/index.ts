@@ -29,7 +29,6 @@ export { cronToWire } from './cron-wire.ts';
 export { ERRORS_PATH, type ErrorMeaning, errorToWire } from './error-wire.ts';
 export { eventToWire } from './event-wire.ts';
 export { explanationToWire } from './explanation-wire.ts';
-export { classIn, jobToWire, type RunFacts } from './job-wire.ts';
 export { classIn, jobToWire, leaseToWire, type RunFacts } from './job-wire.ts';
 export { entryToWire, JOURNAL_MESSAGES, NEW_ENTRY_NAMES, outputFromWire } from './journal-wire.ts';
 export { keyToWire } from './key-wire.ts';
