@@ -36,6 +36,8 @@ export const REASONS = {
   parents: null,
   condition: null,
   map: null,
+  signal: null,
+  review: null,
   undecided: null,
   // Who could run it.
   no_worker: 'No worker is there to run it.',

@@ -1,3 +1,4 @@
+import { isOpen, reviewOf } from '../job/gate.ts';
 import { isFinished, type Job } from '../job/job.ts';
 import type { Store } from '../store/store.ts';
 import type { ParentResult } from '../store/workflows.ts';
@@ -5,12 +6,12 @@ import { conditionText } from '../workflow/condition-text.ts';
 import { isItemOf } from '../workflow/item-names.ts';
 import { type Reason, type RelatedJob, relatedJob } from './explanation.ts';
 import { SWEEP_HINT } from './running.ts';
-import { type Family, MOST_NAMED, timeOf } from './situation.ts';
+import { type Family, MOST_NAMED, type Situation, timeOf } from './situation.ts';
 
 /** What a pending job waits for: its producer, or the nodes before it. */
 export const workflow: Family = {
   what: 'Its workflow',
-  of: async ({ job, store }) => {
+  of: async ({ job, store, now }) => {
     const { state, workflowId, tenant, id } = job;
     if (state !== 'pending') return [];
     if (workflowId === null) return [held(job)];
@@ -25,7 +26,7 @@ export const workflow: Family = {
         },
       ];
     const [family = []] = await store.workflows.parents({ tenant, ids: [id] });
-    return family.length === 0 ? [held(job)] : ofNode(store, job, family);
+    return family.length === 0 ? [held(job)] : ofNode({ store, now }, job, family);
   },
 };
 
@@ -36,7 +37,11 @@ const held = ({ id, createdAt }: Job): Reason => ({
   details: {},
 });
 
-async function ofNode(store: Store, job: Job, family: readonly ParentResult[]): Promise<Reason[]> {
+async function ofNode(
+  { store, now }: Pick<Situation, 'store' | 'now'>,
+  job: Job,
+  family: readonly ParentResult[],
+): Promise<Reason[]> {
   const { node, spec } = job;
   const { when, map } = spec.rules ?? {};
   const isItem = (one: ParentResult): boolean => one.node !== null && node !== null && isItemOf(one.node, node);
@@ -53,6 +58,7 @@ async function ofNode(store: Store, job: Job, family: readonly ParentResult[]): 
         jobs,
       },
     ];
+  if (open.length === 0 && isOpen(job, now)) return [gateReason(job)];
   if (open.length === 0)
     return [
       {
@@ -75,6 +81,27 @@ async function ofNode(store: Store, job: Job, family: readonly ParentResult[]): 
     ...(when ? [condition(conditionText(when))] : []),
     ...(map ? [spread(map.over.parent, map.over.path)] : []),
   ];
+}
+
+/** It waits for what comes from outside. */
+function gateReason(job: Job): Reason {
+  const { workflowId, node, timeoutAt } = job;
+  const until = timeoutAt === null ? {} : { until: timeOf(timeoutAt) };
+  const atMost = timeoutAt === null ? '' : ` It fails at ${timeOf(timeoutAt)} without.`;
+  if (job.spec.rules?.signal)
+    return {
+      code: 'signal',
+      message: `It waits for the signal '${node}'.${atMost}`,
+      hint: `waybill workflows signal ${workflowId} ${node}`,
+      details: { signal: node, ...until },
+    };
+  const { iteration } = reviewOf(job);
+  return {
+    code: 'review',
+    message: `Iteration ${iteration} of '${node}' waits for its review.${atMost}`,
+    hint: `waybill workflows approve ${workflowId} ${node}`,
+    details: { node, iteration, ...until },
+  };
 }
 
 const HINT = 'To see why one of them does not run: waybill explain ID';

@@ -6,6 +6,7 @@ import { LATEST_MOMENT } from '../job/rank.ts';
 import type { Store } from '../store/store.ts';
 import type { Lease, Waybill } from '../waybill.ts';
 import { settleChange } from './changes.ts';
+import { until } from './gate-flows.ts';
 import type { Damage } from './store/bench.ts';
 import type { TestClock } from './test-clock.ts';
 
@@ -228,6 +229,27 @@ export const EXPLAIN_CASES: Readonly<Record<ReasonCode, ExplainCase>> = {
     const { items } = await waybill.workflows.nodes(id);
     const open = items.find(({ node, state }) => node!.startsWith('each[') && state !== 'completed')!;
     return [nodeId('each'), { ...says('1 of the 2 jobs of this map'), ...naming(open.id) }];
+  },
+  signal: async ({ clock, waybill, graph, claim, settle }) => {
+    const { id, nodeId } = await graph([
+      { id: 'a' },
+      { id: 'paid', depends_on: ['a'], signal: { timeout_ms: 60_000 } },
+    ]);
+    await settle(await claim(), COMPLETED);
+    const end = iso(clock.now() + 60_000);
+    await until(async () => (await waybill.jobs.get(nodeId('paid'))).startedAt !== null);
+    const details = { signal: 'paid', until: end };
+    return [nodeId('paid'), { ...says("the signal 'paid'"), hint: `waybill workflows signal ${id} paid`, details }];
+  },
+  review: async ({ waybill, graph, claim, settle }) => {
+    const { id, nodeId } = await graph([{ id: 'draft', review: true }]);
+    await settle(await claim(), COMPLETED);
+    await until(async () => (await waybill.jobs.get(nodeId('draft'))).startedAt !== null);
+    const details = { node: 'draft', iteration: 1 };
+    return [
+      nodeId('draft'),
+      { ...says('waits for its review'), hint: `waybill workflows approve ${id} draft`, details },
+    ];
   },
   undecided: async ({ graph, claim, store, clock }) => {
     const { nodeId } = await graph([{ id: 'a' }, { id: 'b', depends_on: ['a'] }]);

@@ -79,7 +79,9 @@ export async function openWorld(factory: StoreFactory, { maintenance = false } =
       await clock.whenSleeping(LOOPS);
     },
     graph: async (nodes) => {
-      const { id } = await workflows.create({ nodes: nodes.map((node) => ({ type: 'test.job', args: [], ...node })) });
+      const { id } = await workflows.create({
+        nodes: nodes.map((node) => ('signal' in node ? node : { type: 'test.job', args: [], ...node })),
+      });
       const { items } = await workflows.nodes(id);
       return { id, nodeId: (name) => items.find(({ node }) => node === name)!.id };
     },
