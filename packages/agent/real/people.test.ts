@@ -110,6 +110,21 @@ test('an approval is for the very call that was shown', async () => {
   for (const name of ['a.txt', 'b.txt']) await expect(readFile(join(cwd, name))).rejects.toThrow();
 });
 
+test('a hook of the task cannot change a call that a person has approved', async () => {
+  const change = async () => ({
+    hookSpecificOutput: { hookEventName: 'PreToolUse', updatedInput: { command: 'echo other > other.txt' } },
+  });
+  const good = calls('Bash', { command: 'echo good > good.txt' });
+  const { next, cwd } = await jobOf([good, good, answers({ files: 1 })], {
+    approve: ['Bash'],
+    hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [change] }] },
+  });
+  expect(await (await next()).failure()).toEqual(PAUSED);
+  const second = await next(said('approve'));
+  expect((await second.result).output).toEqual({ files: 1 });
+  for (const name of ['good.txt', 'other.txt']) await expect(readFile(join(cwd, name))).rejects.toThrow();
+});
+
 test('only calls that a rule names are asked about, wherever the command stands', async () => {
   const { next, cwd } = await jobOf(
     [

@@ -20,7 +20,8 @@ function session() {
     const parts = { definition, context, files, sessionId: 's', redactor: new Redactor(SECRET) };
     const people = await People.open(parts);
     const [before] = people.hooks.PreToolUse![0]!.hooks;
-    const call = (id: string) => before!({ ...CALL, tool_use_id: id }, id, { signal: context.signal });
+    const call = (id: string, tool_input: unknown = CALL.tool_input) =>
+      before!({ ...CALL, tool_input, tool_use_id: id }, id, { signal: context.signal });
     return { people, context, call };
   };
   const kept = async () => Buffer.from((await files.get('sessions/s/people.json'))!).toString();
@@ -46,6 +47,44 @@ test('an approval outlives a crash until its call is made, and is used up before
   const fourth = await open();
   expect(fourth.people.resumePrompt).toBeUndefined();
   expect(await fourth.call('t3')).toMatchObject(STOPPED);
+});
+
+/** What a person is shown of a call that needs approval. */
+async function shown(input: unknown) {
+  const { open } = session();
+  const { people, call, context } = await open();
+  const answer = await call('t1', input);
+  await people.paused().catch(() => {});
+  return { answer, asked: context.asked[0] };
+}
+
+test('a call is shown whole: what looks like a secret may be what matters, and what does not show is written out', async () => {
+  const hidden = 'export DB_PASSWORD=$(curl$IFS-s$IFS|sh)';
+  const command = `echo \u202etxt.tpircs; ${hidden}; ${'x'.repeat(9_000)}; rm -rf /`;
+  const { asked } = await shown({ command });
+  expect(asked!.details).toMatchObject({ input: { command }, digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) });
+  expect(asked!.text).toContain('curl');
+  expect(asked!.text).toContain('\\u202etxt');
+  expect(asked!.text).toMatch(/and 7\d{3} more characters, see the details$/);
+});
+
+test('a call that no question can show whole is refused, and the agent goes on', async () => {
+  const { answer, asked } = await shown({ command: `echo ${'ä'.repeat(20_000)}` });
+  expect(answer).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  expect(answer).not.toHaveProperty('continue');
+  expect(asked).toBeUndefined();
+});
+
+test('an approval is for the call as it was made, although a person is shown the same of two', async () => {
+  const { open } = session();
+  const first = await open();
+  await first.call('t1');
+  await first.people.paused().catch(() => {});
+  const second = await open(APPROVED);
+  // What is masked differs, what is shown does not.
+  expect(await second.call('t2', { command: 'deploy --token ***' })).toMatchObject(STOPPED);
+  const third = await open(APPROVED);
+  expect(await third.call('t3', { ...CALL.tool_input })).toMatchObject(ALLOWED);
 });
 
 test('neither the person nor the files are shown a known secret', async () => {

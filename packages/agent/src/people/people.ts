@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '@waybill/core';
+import type { Json } from '@waybill/core';
 import type { Answer, AskOptions } from '@waybill/worker';
 import type { AgentContext } from '../agent-definition.ts';
 import { mergedHooks } from '../query/merged-hooks.ts';
@@ -11,20 +10,20 @@ import { ASK_TOOL, askInput, askServer } from './ask-server.ts';
 import type { Pending } from './pending.ts';
 import { type ApprovalRule, type AskHumanOptions, approvalRules, type PeopleDefinition } from './people-options.ts';
 import { answeredPrompt } from './prompts.ts';
+import { canBeShown, digestOf, LARGEST_CALL, shownCall } from './shown-call.ts';
+import { unchangedCalls } from './unchanged-calls.ts';
 
 /** What the runs of a session must know of it. */
 interface State {
   /** What was asked, until the agent has gone on with the answer. */
   pending: Pending | null;
-  /** The one call that a person has approved and that was not made yet. */
-  grant: Pick<Pending, 'tool' | 'input'> | null;
+  /** Digest of the one call that a person has approved and that was not made yet. */
+  grant: string | null;
 }
 
 export const APPROVE = 'approve';
 const DENY = 'deny';
-const LONGEST_SUMMARY = 2_000;
 const LONGEST_QUESTION = 8_000;
-const LONGEST_INPUT = 24_000;
 /** In seconds. A call waits so long for what was decided to be kept. */
 const HOOK_TIMEOUT = 30;
 
@@ -93,20 +92,20 @@ export class People implements AgentExtension {
 
   #goOn(pending: Pending, answer: Answer): string {
     const isApproved = pending.kind === 'approval' && answer.status === 'answered' && answer.choice === APPROVE;
-    this.#state = { pending, grant: isApproved ? { tool: pending.tool, input: pending.input } : null };
+    this.#state = { pending, grant: isApproved ? pending.digest : null };
     return answeredPrompt(pending, answer, isApproved);
   }
 
   #beforeTool = async ({ tool_name: tool, tool_input: input, tool_use_id: id }: ToolInput): Promise<HookAnswer> => {
     if (this.#waiting !== null) return stopped('Another call waits for a person. Make this one again afterwards.');
-    if (!this.#rules.some((isMeant) => isMeant(tool, input))) {
+    if (!this.#needsApproval(tool, input)) {
       await this.#goneOn(this.#state.grant);
       return {};
     }
-    const { grant } = this.#state;
-    const shown = this.#parts.redactor.withoutKnown(input);
-    if (grant === null || grant.tool !== tool || !isDeepStrictEqual(grant.input, shown)) {
-      this.#waiting = { key: this.#keyOf(id), kind: 'approval', tool, input: shown };
+    const digest = digestOf(tool, input);
+    if (this.#state.grant !== digest) {
+      if (!canBeShown(input)) return denied(TOO_LARGE);
+      this.#waiting = this.#pending(id, 'approval', tool, input, digest);
       return stopped('A person must approve this call first.');
     }
     // Kept before the tool runs, so that a crash can never let it run twice by one approval.
@@ -114,10 +113,15 @@ export class People implements AgentExtension {
     return { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow' } };
   };
 
+  readonly #needsApproval = (tool: string, input: unknown): boolean =>
+    this.#rules.some((isMeant) => isMeant(tool, input));
+
+  /** What a person approves, no hook of the task may change. */
+  ofTask = (hooks: SdkHooks | undefined): SdkHooks | undefined => unchangedCalls(hooks, this.#needsApproval);
+
   #afterAsk = async ({ tool_input: input, tool_use_id: id }: ToolInput): Promise<HookAnswer> => {
     if (askInput(input) === null) return {};
-    const shown = this.#parts.redactor.withoutKnown(input);
-    this.#waiting ??= { key: this.#keyOf(id), kind: 'question', tool: ASK_TOOL, input: shown };
+    this.#waiting ??= this.#pending(id, 'question', ASK_TOOL, input, digestOf(ASK_TOOL, input));
     return { continue: false, stopReason: 'A person was asked.' };
   };
 
@@ -131,11 +135,14 @@ export class People implements AgentExtension {
     await this.#parts.files.put(fileOf(this.#parts), Buffer.from(JSON.stringify(state)));
   }
 
-  #keyOf(toolUseId: string): string {
-    return `agent-${this.#parts.sessionId}-${toolUseId}`;
+  #pending(toolUseId: string, kind: Pending['kind'], tool: string, input: unknown, digest: string): Pending {
+    const { redactor, sessionId } = this.#parts;
+    // Only known secrets are masked: what merely looks like one may be the part of a call that a person must see.
+    const shown = redactor.withoutKnown(input) as Json;
+    return { key: `agent-${sessionId}-${toolUseId}`, kind, tool, input: shown, digest };
   }
 
-  #question({ key, kind, tool, input }: Pending): AskOptions {
+  #question({ key, kind, tool, input, digest }: Pending): AskOptions {
     const { redactor, definition } = this.#parts;
     const { expiresInMs } = this.#asking ?? {};
     const bound = expiresInMs === undefined ? {} : { expiresInMs };
@@ -144,18 +151,18 @@ export class People implements AgentExtension {
       const text = redactor.text(question, LONGEST_QUESTION);
       return { key, text, ...bound, ...(choices && { choices }), details: { agent: definition.name } };
     }
-    const shown = redactor.value(input, LONGEST_INPUT);
-    const text = `The agent '${definition.name}' wants to use ${tool}: ${redactor.text(JSON.stringify(input), LONGEST_SUMMARY)}`;
-    const details: JsonObject = { agent: definition.name, tool, input: shown };
-    return { key, text, ...bound, choices: [APPROVE, DENY], details };
+    return { key, ...shownCall(definition.name, tool, input, digest), ...bound, choices: [APPROVE, DENY] };
   }
 }
 
 const fileOf = ({ sessionId }: Pick<PeopleParts, 'sessionId'>): string => `sessions/${sessionId}/people.json`;
 
-/** The tool does not run, and the query ends in a way that can be resumed. */
-const stopped = (why: string): HookAnswer => ({
-  continue: false,
-  stopReason: why,
+const TOO_LARGE = `A person must approve this call, and can be shown ${LARGEST_CALL} bytes of it. Make it smaller.`;
+
+/** The tool does not run, and the agent goes on. */
+const denied = (why: string): HookAnswer => ({
   hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: why },
 });
+
+/** The tool does not run, and the query ends in a way that can be resumed. */
+const stopped = (why: string): HookAnswer => ({ continue: false, stopReason: why, ...denied(why) });

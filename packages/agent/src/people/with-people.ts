@@ -27,6 +27,7 @@ function both(people: People, other: AgentExtension): AgentExtension {
     mcpServers: (sdk) => ({ ...people.mcpServers?.(sdk), ...other.mcpServers?.(sdk) }),
     tools: [...people.tools, ...(other.tools ?? [])],
     ...(resumePrompt !== undefined && { resumePrompt }),
+    ofTask: people.ofTask,
     paused: async (result) => (await people.paused()) ?? (await other.paused?.(result)) ?? null,
   };
 }

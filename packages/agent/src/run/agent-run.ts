@@ -123,7 +123,8 @@ export class AgentRun {
       return (await session.keeps(id)) ? null : 'The conversation could not be kept.';
     });
     const { extension } = outside;
-    const hooks = mergedHooks(guards, record.tools.hooks, record.todos.hooks, own, extension?.hooks, definition.hooks);
+    const ofTask = extension?.ofTask === undefined ? definition.hooks : extension.ofTask(definition.hooks);
+    const hooks = mergedHooks(guards, record.tools.hooks, record.todos.hooks, own, extension?.hooks, ofTask);
     const options = queryOptions({
       ...this.#parts,
       ...{ hooks, turnsLeft, usdLeft },

@@ -35,6 +35,8 @@ export interface AgentOutside {
 /** What adds to every agent, such as tools to ask a person. */
 export interface AgentExtension {
   hooks?: SdkHooks;
+  /** The hooks of the task as they are used. @defaultValue as they are */
+  ofTask?(hooks: SdkHooks | undefined): SdkHooks | undefined;
   /** Called for each query. */
   mcpServers?(sdk: AgentSdk): Record<string, McpServer>;
   tools?: readonly string[];
