@@ -63,6 +63,54 @@ describe.skipIf(lack)(`the repository of a run${lack ? ` (${lack})` : ''}`, () =
     await run.close();
   });
 
+  // fault: everything that an agent can leave to make git run a program
+  test('what the agent sets for git runs nothing, and submodules stay as they are', async () => {
+    const remote = new Remote();
+    remote.link('lib');
+    const ran = join(folder(), 'ran');
+    const filter = `[filter "evil"]\n\tclean = touch ${ran}; cat\n\tsmudge = touch ${ran}; cat\n`;
+    const config = `[core]\n\tfsmonitor = touch ${ran}\n\tpager = touch ${ran}\n\thooksPath = hooks\n\tsshCommand = touch ${ran}\n${filter}[diff "evil"]\n\ttextconv = touch ${ran}\n\tcommand = touch ${ran}\n`;
+    const files = folderFiles(folder());
+    const definition = { repo: remote.path, repoCache: folder(), push: true };
+    const first = await open(definition, { files });
+    const spoil = (gitDir: string): void => {
+      writeFileSync(join(gitDir, 'config'), config);
+      mkdirSync(join(gitDir, 'info'), { recursive: true });
+      writeFileSync(join(gitDir, 'info', 'attributes'), '* filter=evil diff=evil\n');
+      mkdirSync(join(gitDir, 'hooks'), { recursive: true });
+      for (const name of ['pre-commit', 'post-checkout', 'post-index-change', 'reference-transaction', 'pre-push'])
+        writeFileSync(join(gitDir, 'hooks', name), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
+    };
+    const work = (path: string): void => {
+      for (const name of ['lib', 'embedded']) {
+        git(path, 'clone', '--quiet', remote.path, name);
+        spoil(join(path, name, '.git'));
+        writeFileSync(join(path, name, 'README.md'), 'two\n');
+      }
+      writeFileSync(join(path, 'new.txt'), 'n\n');
+      writeFileSync(join(path, '.gitattributes'), '* filter=evil diff=evil\n');
+      spoil(join(path, '.git'));
+      spoil(join(path, '..', 'git'));
+    };
+    work(first.run.path);
+    await first.run.close();
+    // The work of the first run is restored.
+    const second = await open(definition, { files });
+    work(second.run.path);
+    const { repo } = await second.run.settle('x', noFix);
+    await second.run.close();
+    expect(existsSync(ran)).toBe(false);
+    const kept = git(remote.path, 'ls-tree', '-r', repo.branch!)
+      .split('\n')
+      .map((line) => line.split(/\s/));
+    expect(kept.map(([mode, , , name]) => [mode, name])).toEqual([
+      ['100644', '.gitattributes'],
+      ['100644', 'README.md'],
+      ['160000', 'lib'],
+      ['100644', 'new.txt'],
+    ]);
+  });
+
   test('the next run of a conversation finds the work as it was, although the server has moved on', async () => {
     const remote = new Remote({ 'a.txt': '1\n', 'gone.txt': 'x\n' });
     const files = folderFiles(folder());

@@ -1,7 +1,7 @@
 import { appendFile, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git, GitCall } from './git.ts';
-import { ignoreLine, nestedIn } from './nested-repositories.ts';
+import { ignoreLine, nestedIn, passOverLinks } from './nested-repositories.ts';
 import type { Mirror } from './repo-cache.ts';
 
 export interface Author {
@@ -72,7 +72,7 @@ export class RunRepository {
     await this.#git.run(['init', '--quiet', '--bare', '--template=', `--initial-branch=${this.branch}`, this.gitDir], {
       doing,
     });
-    await writeFile(join(this.gitDir, 'config'), configOf(this.#author));
+    await this.#seal();
     await mkdir(join(this.gitDir, 'objects', 'info'), { recursive: true });
     await writeFile(join(this.gitDir, 'objects', 'info', 'alternates'), `${join(mirror, 'objects')}\n`);
     // The branches of the server, under the names that a clone gives them.
@@ -81,6 +81,7 @@ export class RunRepository {
     await this.#git.run(fetch, { gitDir: this.gitDir, doing });
     // Also makes the branch.
     await this.#git.run(['reset', '--quiet', '--hard', this.base], this.#here(doing));
+    await passOverLinks(this.#git, this.#here(doing));
     await cp(this.gitDir, join(this.path, '.git'), { recursive: true });
   }
 
@@ -95,6 +96,7 @@ export class RunRepository {
     );
     await rm(file);
     await this.#git.run(['read-tree', '-m', '-u', this.base, WORK], call);
+    await passOverLinks(this.#git, call);
   }
 
   /** Commits on top of a commit that an earlier run has pushed, so that the next push needs no force. */
@@ -108,6 +110,7 @@ export class RunRepository {
   /** The id of all that is in the working folder now and not ignored. */
   async tree(): Promise<string> {
     const call = this.#here('read the working folder');
+    await this.#seal();
     for (let failures = 0, rounds = 0; ; rounds += 1) {
       const { end } = await this.#git.end(['add', '--all', '--', '.'], call);
       const nested = nestedIn(end.lastOutput);
@@ -163,6 +166,12 @@ export class RunRepository {
     await this.#git.run([...args, `--output=${file}`, this.base, head], this.#here('write the patch'));
     const { size } = await stat(file);
     return size > maxBytes ? null : await readFile(file);
+  }
+
+  /** The agent can reach this folder by a shell: what it has set there for our commands to run is gone. */
+  async #seal(): Promise<void> {
+    await writeFile(join(this.gitDir, 'config'), configOf(this.#author));
+    await rm(join(this.gitDir, 'info', 'attributes'), { force: true });
   }
 
   async #leaveOut(nested: readonly string[]): Promise<void> {

@@ -55,6 +55,13 @@ export class Remote {
     return git(this.#work, 'rev-parse', 'HEAD');
   }
 
+  /** Adds a submodule, whose commit is one of this repository. */
+  link(name: string): void {
+    git(this.#work, 'update-index', '--add', '--cacheinfo', `160000,${git(this.#work, 'rev-parse', 'HEAD')},${name}`);
+    git(this.#work, 'commit', '--quiet', '--message', 'link');
+    git(this.#work, 'push', '--quiet', this.path, 'main');
+  }
+
   tag(name: string): void {
     git(this.path, 'tag', name, 'main');
   }
