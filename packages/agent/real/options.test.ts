@@ -19,14 +19,19 @@ const lacksImmutable = ((): boolean => {
   return lacks;
 })();
 
+/** A server with the one tool `find`. */
+function crm() {
+  const find = tool('find', 'Finds a customer.', { id: z.number() }, async ({ id }) => ({
+    content: [{ type: 'text', text: `customer ${id}` }],
+  }));
+  return { crm: createSdkMcpServer({ name: 'crm', version: '1.0.0', tools: [find] }) };
+}
+
 test('tools of MCP servers in this process may be called, and each query gets a server of its own', async () => {
   let made = 0;
   const mcpServers = () => {
     made += 1;
-    const find = tool('find', 'Finds a customer.', { id: z.number() }, async ({ id }) => ({
-      content: [{ type: 'text', text: `customer ${id}` }],
-    }));
-    return { crm: createSdkMcpServer({ name: 'crm', version: '1.0.0', tools: [find] }) };
+    return crm();
   };
   const agent = await start([calls('mcp__crm__find', { id: 7 }), answers({ files: -1 }), answers({ files: 1 })], {
     tools: ['mcp__crm__find'],
@@ -36,6 +41,40 @@ test('tools of MCP servers in this process may be called, and each query gets a 
   expect((await agent.result).output).toEqual({ files: 1 });
   expect(agent.model.requests[1]!.toolResult('mcp__crm__find')).toMatchObject({ text: 'customer 7', isError: false });
   expect(made).toBe(2);
+});
+
+test('without a key the run fails for good, and says how to give it one', async () => {
+  const env = { ANTHROPIC_API_KEY: undefined };
+  const agent = await start([says('x')], { tools: [] }, { env });
+  const failure = await agent.failure();
+  expect(failure).toMatchObject({ code: 'api_key_missing', retryable: false });
+  expect(String(failure)).toContain(
+    'Set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN in the environment of the worker',
+  );
+  expect(JSON.parse(await agent.file('traces/session_trace.json')).attempts).toHaveLength(1);
+});
+
+test.each<[string, object, string, boolean]>([
+  ['a built-in tool', { tools: ['Bsah'] }, "Claude Code does not offer it. Did you mean 'Bash'?", false],
+  ['a server', { tools: ['mcp__crm__find'] }, "The task has no MCP server 'crm'.", false],
+  ['a tool of a server', { tools: ['mcp__crm__fnid'], mcpServers: crm }, "Did you mean 'mcp__crm__find'?", false],
+  [
+    'a server that does not start',
+    { tools: ['mcp__crm'], mcpServers: { crm: { type: 'stdio', command: '/nowhere' } } },
+    'is not connected (failed)',
+    true,
+  ],
+])('a task that names %s which is missing fails, and no tool runs', async (_, definition, why, retryable) => {
+  const agent = await start([calls('Bash', { command: 'echo > made.txt' }).always()], definition);
+  expect(await agent.failure()).toMatchObject({ code: 'tool_missing', retryable });
+  expect(String(await agent.failure())).toContain(why);
+  await expect(readFile(join(agent.cwd, 'made.txt'))).rejects.toThrow();
+});
+
+test('tools by their other names, of whole servers and with rules are not missing', async () => {
+  const tools = ['Agent', 'Bash(git log:*)', 'Grep', 'TodoWrite', 'mcp__crm'];
+  const agent = await start([says('x')], { tools, mcpServers: crm });
+  expect((await agent.result).output).toBe('x');
 });
 
 test('hooks of the user run beside ours, and may end the agent', async () => {

@@ -12,6 +12,10 @@ export type AgentErrorCode =
   | 'output_invalid'
   /** The Messages API refused, or could not be reached. */
   | 'api_error'
+  /** There is no key for the Messages API. */
+  | 'api_key_missing'
+  /** The agent cannot have a tool that its task names. */
+  | 'tool_missing'
   /** The CLI ended without a result. */
   | 'agent_process_failed'
   /** A hook of the user ended the agent before it was done. */

@@ -5,6 +5,9 @@ import type { QueryEnd } from './run-query.ts';
 
 const LONGEST = 1_000;
 
+const KEY_HINT =
+  'Set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN in the environment of the worker to a key that is valid.';
+
 /** Statuses after which the same request may succeed. Without a status the API was not reached. */
 const isRetryable = (status: number | null): boolean =>
   status === null || status === 408 || status === 409 || status === 429 || status >= 500;
@@ -33,7 +36,7 @@ export function failureOf(end: QueryEnd, redactor: Redactor): AgentError | null 
   if (isPaused(result)) return paused(result);
   const [code, message] = FINAL[result.subtype] ?? [];
   if (code !== undefined) return new AgentError(code, message!, { retryable: false, details: facts(result) });
-  return resultFailure(result, redactor);
+  return resultFailure(result, end.refusal, redactor);
 }
 
 const isSuccess = ({ subtype, is_error }: SdkResult): boolean => subtype === 'success' && !is_error;
@@ -50,12 +53,19 @@ const paused = (result: SdkResult): AgentError =>
     details: facts(result),
   });
 
-function resultFailure(result: SdkResult, redactor: Redactor): AgentError {
+function resultFailure(result: SdkResult, refusal: string | null, redactor: Redactor): AgentError {
   const said = redactor.text((result.errors ?? []).join('; ') || result.result || 'no reason given', LONGEST);
   const status = result.api_error_status ?? null;
+  const isRefused = refusal === 'authentication_failed';
+  if (isRefused && status === null)
+    return new AgentError('api_key_missing', `Claude Code has no key for the Messages API: ${said}. ${KEY_HINT}`, {
+      retryable: false,
+      details: facts(result),
+    });
   if (result.terminal_reason === 'api_error' || status !== null) {
     const shown = status === null ? 'could not be reached' : `answered with status ${status}`;
-    return new AgentError('api_error', `The Messages API ${shown}: ${said}`, {
+    const hint = isRefused ? ` ${KEY_HINT}` : '';
+    return new AgentError('api_error', `The Messages API ${shown}: ${said}${hint}`, {
       retryable: isRetryable(status),
       details: { status, ...facts(result) },
       ...(status !== null && { status }),

@@ -36,6 +36,8 @@ export interface QueryEnd {
   cause: StopCause | null;
   exit: CliEnd | null;
   stderr: string;
+  /** What the CLI says of a request that failed, such as 'authentication_failed'. */
+  refusal: string | null;
 }
 
 /** Runs one query of the SDK to its end, and answers when no process of it is left. Throws only where it could not begin. */
@@ -45,7 +47,7 @@ export async function runQuery(parts: QueryParts): Promise<QueryEnd> {
   const cli = new CliProcess();
   const query = sdk.query({ prompt, options: { ...options, spawnClaudeCodeProcess: cli.spawn } });
   const stopper = new QueryStopper(query, cli);
-  const end: QueryEnd = { result: null, thrown: undefined, cause: null, exit: null, stderr: '' };
+  const end: QueryEnd = { result: null, thrown: undefined, cause: null, exit: null, stderr: '', refusal: null };
 
   const abort = (): void => stopper.stop({ kind: 'aborted', reason: signal.reason });
   signal.addEventListener('abort', abort, { once: true });
@@ -61,6 +63,7 @@ export async function runQuery(parts: QueryParts): Promise<QueryEnd> {
     for await (const message of query) {
       watch.heard(message.type === 'system' && 'retry_delay_ms' in message ? message.retry_delay_ms : 0);
       if (message.type === 'result' && 'subtype' in message) end.result = message;
+      if (message.type === 'assistant' && 'message' in message) end.refusal = message.error ?? null;
       const failure = parts.hear(message);
       if (failure !== null) stopper.stop({ kind: 'failed', error: failure });
     }

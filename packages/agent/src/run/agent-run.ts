@@ -3,6 +3,7 @@ import type { AgentContext, CheckedDefinition } from '../agent-definition.ts';
 import { AgentError } from '../agent-error.ts';
 import { accountsOf } from '../agent-result.ts';
 import { guard, mergedHooks } from '../query/merged-hooks.ts';
+import { missingTool } from '../query/missing-tool.ts';
 import { failureOf, isPaused, isUnknownSession } from '../query/query-failure.ts';
 import { queryOptions } from '../query/query-options.ts';
 import { type QueryEnd, runQuery } from '../query/run-query.ts';
@@ -172,6 +173,8 @@ export class AgentRun {
     const { tools, entries } = this.#parts.record;
     tools.hear(message);
     entries.hear(message);
+    const missing = missingTool(this.#parts.checked.definition.tools, message);
+    if (missing !== null) return missing;
     const heard = this.#meter.hear(message);
     if (heard === 'same') return null;
     if (heard === 'ended') {
