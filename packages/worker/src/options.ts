@@ -24,8 +24,8 @@ import type { TaskDefaults } from './task-defaults.ts';
 
 export interface WorkerOptions extends ContextHooks, JournalPolicy {
   /** Of an embedded engine or a remote one; nothing else of it is needed. */
-  jobs: Pick<Jobs, 'claim' | 'heartbeat' | 'settle' | 'report' | 'spend' | 'append'> &
-    Partial<Pick<Jobs, 'ask' | 'enqueue'>>;
+  jobs: Pick<Jobs, 'claim' | 'heartbeat' | 'settle' | 'report' | 'append'> &
+    Partial<Pick<Jobs, 'ask' | 'enqueue' | 'spend'>>;
   /** Where handlers hear at once that their job was cancelled. @defaultValue none: by the next heartbeat */
   events?: Pick<Events, 'follow' | 'end'>;
   tasks: readonly AnyTask[];

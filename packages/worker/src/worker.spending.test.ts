@@ -26,6 +26,21 @@ describe('what a run spends', () => {
     expect((await happened(job.id, 'job.completed')).result).toEqual([[4], [10, 5], ['pages:total']]);
   });
 
+  it('is refused where the connection of the worker has no budgets, as questions are', async () => {
+    const { jobs, work, add, happened } = bench();
+    const codeOf = (error: WaybillError) => error.code;
+    const read = task('pages.read', {
+      run: async (_, { spend, ask }) => [
+        await spend({ pages: 1 }).catch(codeOf),
+        await ask({ text: 'Go?' }).catch(codeOf),
+      ],
+    });
+    const { spend: _, ask: __, enqueue: ___, ...few } = jobs;
+    work([read], { jobs: few });
+    const job = await add(read);
+    expect((await happened(job.id, 'job.completed')).result).toEqual(['unsupported', 'unsupported']);
+  });
+
   it('is sent again as it was when its answer is lost, and counts once', async () => {
     const { jobs, work, add, happened, waybill } = bench();
     await waybill.budgets.set(PAGES);

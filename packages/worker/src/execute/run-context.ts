@@ -39,7 +39,7 @@ import { type Amounts, RunSpending, type RunSpendingParts } from './run-spending
 
 /** The same for all runs of a worker. */
 export interface RunContextParts extends ContextHooks, RunReportsParts, RunSpendingParts, OutcomeParts {
-  jobs: Pick<Jobs, 'report' | 'settle' | 'spend'> & AskingJobs & Partial<Pick<Jobs, 'enqueue'>>;
+  jobs: Pick<Jobs, 'report' | 'settle'> & AskingJobs & Partial<Pick<Jobs, 'enqueue' | 'spend'>>;
   /** Of the jobs that handlers enqueue. */
   defaults?: TaskDefaults | undefined;
   workerId: string;

@@ -1,4 +1,4 @@
-import type { Clock, Jobs, Lease, Logger, Spending } from '@waybill/core';
+import { type Clock, type Jobs, type Lease, type Logger, type Spending, WaybillError } from '@waybill/core';
 import { codeOf, mayRepeat, within } from '../patience.ts';
 
 export type Amounts = Readonly<Record<string, number>>;
@@ -22,7 +22,7 @@ interface Expense {
 }
 
 export interface RunSpendingParts {
-  jobs: Pick<Jobs, 'spend'>;
+  jobs: Partial<Pick<Jobs, 'spend'>>;
   clock: Clock;
   logger: Logger;
 }
@@ -83,7 +83,9 @@ export class RunSpending {
     this.#sending = undefined;
   }
 
-  #call(expense: Expense): Promise<Spending> {
+  async #call(expense: Expense): Promise<Spending> {
+    const { jobs } = this.#parts;
+    if (jobs.spend === undefined) throw new WaybillError('unsupported', "The worker's connection keeps no budgets.");
     if (expense.number === undefined) {
       this.#number += 1;
       expense.number = this.#number;
@@ -91,7 +93,7 @@ export class RunSpending {
     const { number, amounts, key } = expense;
     const { job, token } = this.#lease;
     const call = { tenant: job.tenant, id: job.id, leaseToken: token, number, amounts };
-    return this.#parts.jobs.spend(key === undefined ? call : { ...call, key });
+    return jobs.spend(key === undefined ? call : { ...call, key });
   }
 
   /** They learn of it now; what they have spent is still to be sent. */
