@@ -83,7 +83,7 @@ describe.skipIf(lack)(`an agent on a repository${lack ? ` (${lack})` : ''}`, () 
     expect(requests.at(-1)!.prompt).toContain('answer.txt is not right');
     expect(agent.context.of('agent.feedback')).toMatchObject([
       { name: 'lint', passed: true, round: 0 },
-      { name: 'test', passed: false, round: 0, exitCode: 3 },
+      { name: 'test', passed: false, round: 0, exit_code: 3 },
       { name: 'lint', passed: true, round: 1 },
       { name: 'test', passed: true, round: 1 },
     ]);
@@ -171,7 +171,7 @@ describe.skipIf(lack)(`an agent on a repository${lack ? ` (${lack})` : ''}`, () 
     expect(second.model.requests.at(-1)!.toolResults.at(-2)!.text).toMatch(/^wrong\n/);
     expect(prompt).toContain('Your working folder is ');
     // It goes on from where it began, and not from what the server has now.
-    expect(second.context.of('agent.repository')).toMatchObject([{ commit: repo!.commit, isRestored: true }]);
+    expect(second.context.of('agent.repository')).toMatchObject([{ commit: repo!.commit, is_restored: true }]);
     expect(git(remote.path, 'rev-parse', 'main~1')).toBe(repo!.commit);
   });
 

@@ -30,10 +30,10 @@ test('an agent uses a tool, gives structured output, and tells what it took', as
   expect(agent.model.unexpected).toEqual([]);
   expect(agent.context.of('agent.text')).toEqual([{ text: 'Looking.' }]);
   expect(agent.context.of('agent.tool.ended')).toMatchObject([
-    { name: 'Bash', outcome: 'completed', durationMs: expect.any(Number) },
+    { name: 'Bash', outcome: 'completed', duration_ms: expect.any(Number) },
     { name: 'StructuredOutput' },
   ]);
-  expect(agent.context.of('agent.usage').at(-1)).toMatchObject({ turns: 2, costUsd: 0.00093 });
+  expect(agent.context.of('agent.usage').at(-1)).toMatchObject({ turns: 2, cost_usd: 0.00093 });
   expect(JSON.parse(await agent.file('artifacts/task-result.json'))).toEqual(JSON.parse(JSON.stringify(result)));
   const trace = JSON.parse(await agent.file('traces/session_trace.json'));
   expect(trace).toMatchObject({ turns: 2, attempts: [{ queries: 1, error: null }], usage: { cacheEfficiency: 37.5 } });

@@ -44,7 +44,7 @@ test('kill -9 in mid-agent: its tools and the CLI end, and the next run resumes 
   expect(second!.prompt).toContain('The worker restarted');
   // The CLI does not know what came of the tool, and says so.
   expect(second!.toolResult('Bash')).toMatchObject({ isError: true });
-  expect(next.context.of('agent.session')).toMatchObject([{ isResumed: true }]);
+  expect(next.context.of('agent.session')).toMatchObject([{ is_resumed: true }]);
   // Of shared budgets it spends what it has used itself: the answer before the kill was told by the first run.
   expect(next.context.expenses.map(({ amounts }) => amounts['tokens'])).toEqual([0, 560]);
 });

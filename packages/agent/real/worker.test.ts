@@ -65,7 +65,7 @@ test.for<[name: string, isMissing: boolean, place: () => Promise<Place>]>([
     expect(after!.prompts[0]).toBe('Count the files.');
     expect(after!.prompt).toContain('The worker restarted');
     const sessions = await journalOf(parts, job.id, 'agent.session');
-    expect(sessions.map(({ run, data }) => [run, (data as { isResumed: boolean }).isResumed])).toEqual([
+    expect(sessions.map(({ run, data }) => [run, (data as { is_resumed: boolean }).is_resumed])).toEqual([
       [1, false],
       [2, true],
     ]);
