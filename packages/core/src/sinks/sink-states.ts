@@ -92,10 +92,13 @@ const toValue = (state: SinkState): JsonObject => ({
   paused_reason: state.pausedReason,
 });
 
-function versioned({ value, version }: StoredRecord): VersionedState {
+const versioned = (record: StoredRecord): VersionedState => ({ state: stateIn(record), version: record.version });
+
+/** What a record of the kind `sink-state` says. */
+export function stateIn({ value }: StoredRecord): SinkState {
   const moment = (name: string) => (typeof value[name] === 'number' ? value[name] : null);
   const text = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
-  const state: SinkState = {
+  return {
     cursor: text('cursor'),
     delivered: moment('delivered') ?? 0,
     failingSince: moment('failing_since'),
@@ -109,7 +112,6 @@ function versioned({ value, version }: StoredRecord): VersionedState {
     status: value['status'] === 'paused' ? 'paused' : 'active',
     pausedReason: text('paused_reason'),
   };
-  return { state, version };
 }
 
 /** One that is damaged is left out: without its place there is nothing to read. */

@@ -69,6 +69,9 @@ export interface SinkSource {
 
 export type SinkStatus = 'active' | 'paused';
 
+/** The reason of a pause that a person has asked for. */
+export const PAUSED_ON_REQUEST = 'It was asked for.';
+
 /** A line (the events of a job, a queue, ..) that waits apart from the others: only its place in the log is kept. */
 export interface ParkedLine {
   readonly line: string;

@@ -3,6 +3,7 @@ import {
   checkNames,
   type DeliveryObserver,
   type Logger,
+  PAUSED_ON_REQUEST,
   type RecordFact,
   type RunningSinks,
   type Sink,
@@ -108,7 +109,7 @@ export function webhookService(given: WebhookServiceOptions): WebhookService {
   const setPaused = async (tenant: string, id: string, paused: boolean, type: RecordFact['type']): Promise<void> => {
     for (let tries = 1; ; tries += 1) {
       const { value, version: expected } = await records.get(KIND, id, { tenant });
-      const fact = { type, data: paused ? { reason: 'It was asked for.' } : {} };
+      const fact = { type, data: paused ? { reason: PAUSED_ON_REQUEST } : {} };
       try {
         await records.put({ kind: KIND, id, value: { ...value, paused }, expected, fact }, { tenant });
         return;
@@ -161,7 +162,7 @@ export function webhookService(given: WebhookServiceOptions): WebhookService {
     },
     pause: async (tenant, id) => {
       await setPaused(tenant, id, true, 'webhook.paused');
-      await sinks.pause({ tenant, id }, 'It was asked for.');
+      await sinks.pause({ tenant, id }, PAUSED_ON_REQUEST);
     },
     resume: async (tenant, id) => {
       await webhookOf(tenant, id);
