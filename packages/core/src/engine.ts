@@ -25,6 +25,7 @@ import { Tailer } from './events/tailer.ts';
 import { workerDirected } from './events/told.ts';
 import { explain } from './explain/explain.ts';
 import { checkHealth } from './health/health.ts';
+import { EngineChecks } from './health/health-checks.ts';
 import { UnknownTypes } from './health/unknown-types.ts';
 import { isGate } from './job/gate.ts';
 import type { Job } from './job/job.ts';
@@ -170,13 +171,20 @@ export function engine(options: EngineOptions): Engine {
     read: (query) => asked.store.events.read(query),
     open: async (event) => (payloads ? payloads.openSent(event) : event),
   });
+  const checks = new EngineChecks({
+    ...{ store, logger, holders, settings: resolved.health, ...told },
+    due: (query) => writer.due(query),
+    mustRead: (key) => writer.mustRead(key),
+  });
+  if (resolved.maintenance && resolved.health.rounds) checks.start();
 
   async function close(): Promise<void> {
     store.closeSoon?.();
     const sinksEnded = sinks.close();
+    const checksEnded = checks.stop();
     closing.abort();
     // While the store is open: they save how far they are.
-    await sinksEnded;
+    await Promise.all([sinksEnded, checksEnded]);
     await maintenance.stop();
     // While the transport still takes back what came too late.
     await claimer.idle();
@@ -288,6 +296,7 @@ export function engine(options: EngineOptions): Engine {
       answer: (id, answer, context) => questions.answer(id, answer, context),
     },
     events,
+    checks,
     records: records({ store, sinks: holders, ...told }),
     keys: keyBook({ store, ...told }),
     sinks,

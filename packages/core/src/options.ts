@@ -1,6 +1,7 @@
 import type { BlobOptions } from './blobs/offloaded-store.ts';
 import type { Clock } from './clock.ts';
 import { WaybillError } from './errors.ts';
+import { type HealthOptions, type HealthSettings, healthSettings } from './health/health-options.ts';
 import { checkLogger, type Logger } from './logger.ts';
 import type { EngineObserver } from './observer.ts';
 import { stderrLogger } from './stderr-logger.ts';
@@ -23,6 +24,8 @@ export interface EngineOptions {
   sweepEveryMs?: number;
   retention?: RetentionOptions;
   journal?: JournalOptions;
+  /** Health checks on an interval, of whichever engine does maintenance. @defaultValue none; `checks` answers all the same */
+  health?: HealthOptions;
   /** Told what the engine does, for metrics. @defaultValue none, and nothing is told */
   observer?: EngineObserver;
 }
@@ -66,13 +69,14 @@ const RETENTION_DEFAULTS = {
 const JOURNAL_DEFAULTS = { maxBytes: 64 * 1_024 * 1_024 } satisfies Required<JournalOptions>;
 
 export type ResolvedOptions = Required<
-  Omit<EngineOptions, 'transport' | 'blobs' | 'retention' | 'observer' | 'journal'>
+  Omit<EngineOptions, 'transport' | 'blobs' | 'retention' | 'observer' | 'journal' | 'health'>
 > & {
   transport: Transport | undefined;
   blobs: BlobOptions | undefined;
   observer?: EngineObserver;
   retention: Required<RetentionOptions>;
   journal: Required<JournalOptions>;
+  health: HealthSettings;
   clock: Clock;
 };
 
@@ -85,6 +89,7 @@ export function resolveOptions(options: EngineOptions): ResolvedOptions {
     ...options,
     retention,
     journal: { ...JOURNAL_DEFAULTS, ...options.journal },
+    health: healthSettings({ rounds: options.health !== undefined, ...options.health }),
     clock: options.store.clock,
   };
   checkLogger(resolved.logger);

@@ -6,6 +6,7 @@ import type { JobRequest } from './enqueue/envelope.ts';
 import type { LoggedEvent } from './events/job-event.ts';
 import type { RecordEventType } from './events/subject-event.ts';
 import type { Explanation } from './explain/explanation.ts';
+import type { HealthChecks } from './health/checks-port.ts';
 import type { Health } from './health/health-info.ts';
 import type { Job, JobState } from './job/job.ts';
 import type { Revision } from './job/node-rules.ts';
@@ -51,6 +52,8 @@ export interface Waybill {
   /** What runs ask of people and other systems. */
   readonly questions: Questions;
   readonly events: Events;
+  /** Whether things get on: beyond `health`, which only asks for signs of life. */
+  readonly checks: HealthChecks;
   /** Absent with a server in between: what a kind of record means is known to routes of its own there. */
   readonly records?: Records;
   /** Absent where keys are kept elsewhere. */
@@ -59,6 +62,7 @@ export interface Waybill {
   readonly audit?: Audit;
   /** For servers: absent with a server in between. */
   readonly sinks?: Sinks;
+  /** Whether the parts that it stands on answer. */
   health(): Promise<Health>;
   /** Ends background work, waits for what is under way and closes the store. Idempotent. */
   close(): Promise<void>;
@@ -351,6 +355,7 @@ export type { Keys } from './access/keys/keys-port.ts';
 export type * from './budgets/budgets-port.ts';
 export type * from './dead-letters/dead-letters-port.ts';
 export type { Explanation, Reason, RelatedJob } from './explain/explanation.ts';
+export type * from './health/checks-port.ts';
 export type {
   AilingSink,
   Health,

@@ -7,6 +7,7 @@ import { type Principal, SCOPES } from './principal.ts';
 import { inTenant, scoped } from './scoped.ts';
 import { BUDGET_CASES } from './testing/budget-cases.ts';
 import { A, about, type Case, type Expected, FORBIDDEN } from './testing/case.ts';
+import { CHECK_CASES } from './testing/check-cases.ts';
 import { DEAD_LETTER_CASES, MESSAGE_CASES } from './testing/dead-letter-cases.ts';
 import { JOURNAL_CASES } from './testing/journal-cases.ts';
 import { KEY_CASES } from './testing/key-cases.ts';
@@ -218,6 +219,7 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
     ),
     direct: about('admin', ({ workers }, _, at) => workers.direct('w1', 'quiet', at), A, { narrowed: FORBIDDEN }),
   },
+  checks: CHECK_CASES,
   events: {
     read: about(
       'read',

@@ -4,6 +4,7 @@ import type { Health, Waybill } from '../waybill.ts';
 import { scopedAudit } from './audit.ts';
 import { scopedBudgets } from './budgets.ts';
 import { Caller } from './caller.ts';
+import { scopedChecks } from './checks.ts';
 import { scopedCrons } from './crons.ts';
 import { scopedDeadLetters } from './dead-letters.ts';
 import { scopedEvents } from './events.ts';
@@ -61,6 +62,7 @@ function portFor(waybill: Waybill, caller: Caller): Waybill {
     workers: scopedWorkers(waybill, caller),
     questions: scopedQuestions(waybill, caller),
     events: scopedEvents(waybill, caller),
+    checks: scopedChecks(waybill, caller, judge),
     ...scopedRecords(waybill, caller),
     ...scopedKeys(waybill, caller),
     ...scopedAudit(waybill, caller),

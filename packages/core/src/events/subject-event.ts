@@ -26,6 +26,7 @@ export const SUBJECT_EVENT_TYPES = [
   'question.answered',
   'question.expired',
   'maintenance.failed',
+  'health.checked',
   'budget.warned',
   'budget.exceeded',
   'audit.recorded',
@@ -33,10 +34,15 @@ export const SUBJECT_EVENT_TYPES = [
 
 /**
  * Events of kinds of records, named after their kind. Whoever adds a kind adds its events here, by
- * `declare module '@waybill/core' { interface RecordEvents { 'incident.opened': true } }`.
+ * `declare module '@waybill/core' { interface RecordEvents { 'webhook.created': true } }`. Incidents are here because the engine
+ * opens some by itself.
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it is filled from outside
-export interface RecordEvents {}
+export interface RecordEvents {
+  'incident.opened': true;
+  'incident.changed': true;
+  'incident.escalated': true;
+  'incident.closed': true;
+}
 
 /** `key` is kept for what is to come. */
 export type RecordEventType = keyof RecordEvents | `key.${string}`;

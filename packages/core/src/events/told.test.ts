@@ -201,6 +201,15 @@ const CASES: Record<Type, Case> = {
       return { subject: question.id, data: { job_id } };
     },
   },
+  'health.checked': {
+    run: async ({ waybill, enqueue, claimOne }) => {
+      await enqueue();
+      await claimOne();
+      await waybill.checks.round!();
+      const summary = { total_processing: 1, healthy: 1, warning: 0, critical: 0, overtime: 0 };
+      return { subject: 'running-jobs', data: { status: 'healthy', cut: false, summary, tasks: [] } };
+    },
+  },
   'maintenance.failed': { run: failTwice },
   'worker.resumed': {
     run: async (made) => {

@@ -23,6 +23,7 @@ export type { Damage, StoreFactory, StoreUnderTest } from './store/bench.ts';
 export { type BlobStoreUnderTest, testBlobStore } from './test-blob-store.ts';
 export { testExplain } from './test-explain.ts';
 export { testGates } from './test-gates.ts';
+export { testHealth } from './test-health.ts';
 export { testQuestions } from './test-questions.ts';
 export { testSinks } from './test-sinks.ts';
 export { testJournalStore, testStore } from './test-store.ts';

@@ -32,7 +32,7 @@ const ofRecord = (kind: unknown, verb: string, facts: CallFacts): CallFacts =>
 /** What the log calls a change, and how the audit calls the call that made it. */
 const VERBS: Readonly<Record<string, string>> = {
   ...{ created: 'create', opened: 'create', changed: 'change', rotated: 'rotate', removed: 'remove' },
-  ...{ paused: 'pause', resumed: 'resume', closed: 'close' },
+  ...{ paused: 'pause', resumed: 'resume', closed: 'close', escalated: 'change' },
 };
 
 function verbOf(request: Partial<RecordPut> | undefined): string {
@@ -84,6 +84,7 @@ export const ADMINISTRATIVE_CALLS: Calls = {
   workers: { list: null, direct: (id, _, context) => named(id, context) },
   questions: { list: null, get: null, answer: (id, _, context) => named(id, context) },
   events: { read: null, end: null, follow: null },
+  checks: { run: null, job: null, round: null },
   records: {
     get: (kind, id, context) => ofRecord(kind, 'get', read(named(id, context))),
     list: (query) => ofRecord(query?.kind, 'list', read(filtered(query))),

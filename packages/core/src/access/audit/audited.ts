@@ -81,6 +81,10 @@ class AuditedPort implements Omit<Waybill, Optional> {
     return this.#port.events;
   }
 
+  get checks() {
+    return this.#port.checks;
+  }
+
   /** Undefined where the port has none, as the interface says of an optional group. */
   get records() {
     return this.#port.records && this.#audited('records');

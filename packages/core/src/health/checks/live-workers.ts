@@ -1,0 +1,37 @@
+import type { QueueStats } from '../../store/queues.ts';
+import { inWords, type TenantCheck } from './check.ts';
+
+/** A worker that was not seen for this long is gone: it gives a sign of life every 20 seconds. */
+const GONE_AFTER_MS = 120_000;
+
+/**
+ * Queues with jobs that no worker takes. A worker says that it lives and not which queues it serves, so where some are live
+ * it is judged by what happens: jobs wait, and none of the queue is running.
+ */
+export const liveWorkers: TenantCheck = {
+  name: 'live-workers',
+  run: async (view, { liveWorkers: { noneMs, unservedMs } }) => {
+    const { items, isCut } = await view.queues();
+    const waitedMs = ({ oldestAt }: QueueStats) => view.now - oldestAt!;
+    const unserved = items.filter((queue) => isUnserved(queue) && waitedMs(queue) > Math.min(noneMs, unservedMs));
+    if (unserved.length === 0) return { findings: [], isCut };
+    const seenAt = (await view.workers()).map(({ lastSeenAt }) => lastSeenAt);
+    const live = seenAt.filter((at) => view.now - at <= GONE_AFTER_MS).length;
+    const findings = unserved.flatMap((queue) => {
+      const ms = waitedMs(queue);
+      if (ms <= (live === 0 ? noneMs : unservedMs)) return [];
+      const { name, available } = queue;
+      const title =
+        live === 0
+          ? `Queue '${name}' has jobs, and no worker is live.`
+          : `No worker has taken a job of queue '${name}' for ${inWords(ms)}, although workers are live.`;
+      const last = seenAt.length === 0 ? null : new Date(Math.max(...seenAt)).toISOString();
+      const facts = { waited_ms: ms, available, live_workers: live, last_worker_seen_at: last };
+      const severity = live === 0 ? ('critical' as const) : ('warning' as const);
+      return [{ subject: `queue:${name}`, severity, title, queue: name, facts }];
+    });
+    return { findings, isCut };
+  },
+};
+
+const isUnserved = ({ paused, oldestAt, active }: QueueStats): boolean => !paused && oldestAt !== null && active === 0;
