@@ -29,6 +29,24 @@ test('an incident is opened, changed, closed and removed, and the log tells each
   expect(events[0].data).toEqual(opened);
 });
 
+test('an incident that a check has opened stays its own when a person changes it', async () => {
+  const { get, put, waybill, clock } = harness();
+  await waybill.jobs.enqueue({ type: 'a.b', args: [] });
+  await clock.advance(6 * 60_000);
+  await waybill.checks.round!();
+  const one = `${LIST}/queue-age:queue:default`;
+  const found = (await get(one)).body.incident;
+  expect(found).toMatchObject({ check: 'queue-age', subject: 'queue:default', severity: 'warning', status: 'open' });
+  const { body } = await put(one, { title: found.title, severity: 'high', note: 'A worker is on its way.' });
+  expect(body.incident).toMatchObject({ check: 'queue-age', opened_at: found.opened_at, severity: 'high' });
+  await waybill.checks.round!();
+  expect((await get('/ojs/v1/events?types=incident.opened,incident.escalated')).body.events).toMatchObject([
+    { type: 'incident.opened', data: { check: 'queue-age' } },
+    { type: 'incident.opened', data: { check: 'live-workers' } },
+    { type: 'incident.escalated', data: { severity: 'high', note: 'A worker is on its way.' } },
+  ]);
+});
+
 test('whoever has read an older version is refused, and changes nothing', async () => {
   const { get, put, delete: remove } = harness();
   const { headers } = await put(ONE, incidents.example);

@@ -1,29 +1,30 @@
-import { checkQueue, invalidField, type JsonObject } from '@waybill/core';
+import {
+  CHECK_FIELDS,
+  checkQueue,
+  INCIDENT_EVENTS,
+  INCIDENT_KIND,
+  INCIDENT_SEVERITIES,
+  incidentFact,
+  invalidField,
+  type JsonObject,
+} from '@waybill/core';
 import type { RecordKind } from './record-kind.ts';
 
-declare module '@waybill/core' {
-  interface RecordEvents {
-    'incident.opened': true;
-    'incident.changed': true;
-    'incident.closed': true;
-  }
-}
-
-const SEVERITIES = ['low', 'high', 'critical'] as const;
 const STATUSES = ['open', 'closed'] as const;
 
-/** Something that people deal with, and that whoever watches the log should know of. */
+/** Something that people deal with, and that whoever watches the log should know of. The health checks open some. */
 export const incidents: RecordKind = {
-  kind: 'incident',
+  kind: INCIDENT_KIND,
   plural: 'incidents',
-  events: ['incident.opened', 'incident.changed', 'incident.closed'],
+  events: INCIDENT_EVENTS,
   fields: ['title', 'severity', 'status', 'queue', 'note'],
   example: { title: 'Mails are late', severity: 'high', queue: 'mail' },
-  read: (body) => {
-    const severity = body.oneOf('severity', SEVERITIES);
-    if (severity === undefined) throw invalidField('severity', 'is required.', { allowed: SEVERITIES });
+  read: (body, { before }) => {
+    const severity = body.oneOf('severity', INCIDENT_SEVERITIES);
+    if (severity === undefined) throw invalidField('severity', 'is required.', { allowed: INCIDENT_SEVERITIES });
     const [queue, note] = [body.string('queue'), body.string('note', { max: 10_000 })];
     return {
+      ...checkedPart(before),
       title: body.requiredString('title'),
       severity,
       status: body.oneOf('status', STATUSES) ?? 'open',
@@ -31,12 +32,11 @@ export const incidents: RecordKind = {
       ...(note !== undefined && { note }),
     };
   },
-  fact: (before, after) => {
-    if (before === null) return { type: 'incident.opened', data: after! };
-    const isOver = isClosed(after) && !isClosed(before);
-    return { type: isOver ? 'incident.closed' : 'incident.changed', data: after ?? { ...before, status: 'closed' } };
-  },
+  fact: incidentFact,
 };
 
-/** One that was removed is over too. */
-const isClosed = (value: JsonObject | null): boolean => value === null || value['status'] === 'closed';
+/** What a check has written: by that it finds its incident again. */
+const checkedPart = (before: JsonObject | null): JsonObject =>
+  before === null
+    ? {}
+    : Object.fromEntries(CHECK_FIELDS.flatMap((name) => (name in before ? [[name, before[name]!]] : [])));
