@@ -2,6 +2,7 @@
 
 export { auditToWire, type WireAudit } from './audit-wire.ts';
 export type { WireBudget, WireNewBudget, WireSpending } from './budget-wire.ts';
+export type { WireFinding, WireHealthReport, WireJobHealth } from './check-wire.ts';
 export type { WireCron } from './cron-wire.ts';
 export { ERROR_TABLE, type ErrorFacts, errorFromWire, type RpcCode, type WireError } from './error-wire.ts';
 export type { WireEvent } from './event-wire.ts';
@@ -24,6 +25,7 @@ export type { WireWorkflow, WireWorkflowMetadata } from './workflow-wire.ts';
 // What servers need to speak it.
 
 export { budgetToWire } from './budget-wire.ts';
+export { healthReportToWire, jobHealthToWire } from './check-wire.ts';
 export { cronJobToWire, type WireCronJob } from './cron-job-wire.ts';
 export { cronToWire } from './cron-wire.ts';
 export { ERRORS_PATH, type ErrorMeaning, errorToWire } from './error-wire.ts';

@@ -17,6 +17,7 @@ import { type AuthOptions, checkAuth } from './auth/options.ts';
 import { RequestLimits } from './auth/request-limits.ts';
 import { loginRoute, sessionRoutes } from './auth/session-routes.ts';
 import { budgetRoutes } from './budgets/budget-routes.ts';
+import { checkRoutes } from './health/check-routes.ts';
 import { accessLog } from './http/access-log.ts';
 import { allowOrigins, type CorsOptions } from './http/cors.ts';
 import type { App, Env } from './http/env.ts';
@@ -172,6 +173,7 @@ export function createApp(options: AppOptions): App {
   queueRoutes(app, surface);
   rateLimitRoutes(app, surface);
   eventRoutes(app, surface);
+  checkRoutes(app, identifier === undefined ? waybill : undefined);
   keyRoutes(app, surface);
   tenantRoutes(app, surface, identifier === undefined ? waybill : undefined);
   budgetRoutes(app, surface, identifier === undefined ? waybill : undefined);

@@ -66,6 +66,8 @@ const ROUTES: Record<string, Route> = {
   'POST /waybill/v1/jobs/:id/spend': about(({ lease: { job, token } }) => ({
     ...{ path: `/waybill/v1/jobs/${job.id}/spend`, body: { amounts: { pages: 1 }, lease_token: token } },
   })),
+  'GET /health/checks': seen('/health/checks', 200),
+  'GET /health/jobs/:id': about(({ job }) => ({ path: `/health/jobs/${job}` })),
   'GET /waybill/v1/budgets': seen('/waybill/v1/budgets', 200),
   'PUT /waybill/v1/budgets': seen('/waybill/v1/budgets', 200, { unit: 'pages', period: 'day', limit: 99 }),
   'GET /waybill/v1/budgets/:id': seen('/waybill/v1/budgets/pages:day:the-secret-of-a', 404),

@@ -88,6 +88,7 @@ const CASES: { [G in keyof Port]: { [M in keyof Port[G]]: Case } } = {
     get: ({ budgets }) => budgets.get('usd:day'),
     remove: ({ budgets }) => budgets.remove('usd:day'),
   },
+  checks: { run: ({ checks }) => checks.run(), job: ({ checks }) => checks.job(ID), round: 'absent' },
   records: { get: 'absent', list: 'absent', put: 'absent', remove: 'absent' },
   audit: { record: 'absent' },
   keys: {

@@ -9,6 +9,7 @@ import type {
 } from '@waybill/core';
 import { budgets } from './budgets.ts';
 import { Calls, type CallsOptions } from './calls.ts';
+import { checks } from './checks.ts';
 import { deadLetters } from './dead-letters.ts';
 import { events } from './events.ts';
 import { jobs } from './jobs.ts';
@@ -114,6 +115,7 @@ export function remote(url: string, options: RemoteOptions = {}): RemoteWaybill 
     workers: workers(calls),
     questions: questions(calls),
     events: events(calls),
+    checks: checks(calls),
     keys: keys(calls),
     webhooks: webhooks(calls),
     health: async () => {

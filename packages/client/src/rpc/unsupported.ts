@@ -1,6 +1,7 @@
 import type {
   Budgets,
   Crons,
+  HealthChecks,
   Keys,
   Limits,
   Questions,
@@ -26,6 +27,7 @@ export interface Unsupported {
   workflows: Workflows;
   workers: Workers;
   questions: Questions;
+  checks: HealthChecks;
   keys: Keys;
   webhooks: RemoteWebhooks;
 }
@@ -48,6 +50,7 @@ const GROUPS: { [G in keyof Unsupported]: Methods<Unsupported[G]> } = {
   },
   workers: { list: true, direct: true },
   questions: { list: true, get: true, answer: true },
+  checks: { run: true, job: true },
   keys: { create: true, list: true, get: true, rotate: true, revoke: true, identify: true },
   webhooks: {
     ...{ create: true, put: true, list: true, get: true, remove: true, pause: true, resume: true },

@@ -1,7 +1,10 @@
 import { TENANT_HEADER } from '@waybill/client';
 import {
+  ALARMS,
+  CHECK_NAMES,
   ERROR_CODES,
   EVENT_TYPES,
+  INCIDENT_SEVERITIES,
   JOB_STATES,
   MISFIRE_POLICIES,
   OVERLAP_POLICIES,
@@ -67,6 +70,7 @@ test('C9: no two schemas have one name, since generated clients put them into on
     'budgets',
     'cron',
     'explain',
+    'health',
     'incidents',
     'journal',
     'keys',
@@ -92,6 +96,9 @@ test('the closed sets are those of the engine', () => {
   const setAt = (ref: string) => resolve<{ enum: string[] }>(ref).enum;
   expect(setAt('workflows.json#/schemas/WorkflowState')).toEqual([...WORKFLOW_STATES]);
   expect(setAt('explain.json#/schemas/ReasonCode')).toEqual([...REASON_CODES]);
+  expect(setAt('health.json#/schemas/CheckName')).toEqual([...CHECK_NAMES]);
+  expect(setAt('health.json#/schemas/Alarm')).toEqual([...ALARMS]);
+  expect(setAt('incidents.json#/schemas/Severity')).toEqual([...INCIDENT_SEVERITIES]);
   expect(setAt('cron.json#/schemas/Overlap')).toEqual([...OVERLAP_POLICIES]);
   expect(setAt('cron.json#/schemas/Misfire')).toEqual([...MISFIRE_POLICIES]);
   expect(resolve<{ enum: string[] }>('schemas.json#/Error/properties/error/properties/code').enum).toEqual([

@@ -139,6 +139,7 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
     stats: [undefined],
     setLimits: [undefined, only('waiting', 'enqueueRate', 'concurrency')],
   },
+  checks: { run: [only('tenant', 'server')], job: [undefined, inTenant], round: [] },
   budgets: {
     set: [only('unit', 'period', 'limit', 'key'), inTenant],
     list: [only('tenant', 'limit', 'cursor')],

@@ -1,6 +1,7 @@
 import {
   type Clock,
   checkLogger,
+  checkHealthOptions,
   checkNames,
   checkTenant,
   type EngineOptions,
@@ -43,7 +44,7 @@ export interface ConnectOptions {
    */
   telemetry?: TelemetryOption;
   /** How the engine behaves when it runs in this process. */
-  engine?: Pick<EngineOptions, 'leaseMs' | 'maintenance' | 'sweepEveryMs' | 'retention' | 'journal'>;
+  engine?: Pick<EngineOptions, 'leaseMs' | 'maintenance' | 'sweepEveryMs' | 'retention' | 'journal' | 'health'>;
 }
 
 type EngineSettings = NonNullable<ConnectOptions['engine']>;
@@ -68,6 +69,7 @@ const ENGINE: Readonly<Record<keyof EngineSettings, true>> = {
   sweepEveryMs: true,
   retention: true,
   journal: true,
+  health: true,
 };
 
 const RETENTION: Readonly<Record<keyof NonNullable<EngineSettings['retention']>, true>> = {
@@ -109,7 +111,8 @@ export function checkStoreOptions({ key }: ConnectOptions): void {
 /** As the engine checks them, but before the store is opened. */
 function checkEngine(engine: EngineSettings): void {
   checkNames("The option 'engine'", engine, Object.keys(ENGINE));
-  const { retention = {}, journal = {}, maintenance, ...lengths } = engine;
+  const { retention = {}, journal = {}, health, maintenance, ...lengths } = engine;
+  if (health !== undefined) checkHealthOptions(health);
   checkNames("The option 'engine.retention'", retention, Object.keys(RETENTION));
   checkPositive(lengths, '');
   checkNames("The option 'engine.journal'", journal, ['maxBytes']);

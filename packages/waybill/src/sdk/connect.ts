@@ -160,6 +160,7 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
     workers: checkedCalls(port, 'workers'),
     questions: checkedCalls(port, 'questions'),
     events: checkedCalls(port, 'events'),
+    checks: checkedCalls(port, 'checks'),
     ...(port.records && { records: checkedCalls(port, 'records') }),
     ...((port.keys && { keys: checkedCalls(port, 'keys') }) as { keys: Keys }),
     health: () => port.health(),

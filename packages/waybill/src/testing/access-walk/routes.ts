@@ -160,6 +160,8 @@ export const ROUTES: Readonly<Record<string, Route>> = {
       return { path: `/waybill/v1/jobs/${id}/spend`, body: { amounts: { pages: 1 }, lease_token: token } };
     },
   },
+  'GET /health/checks': all('read', '/health/checks'),
+  'GET /health/jobs/:id': one('read', '/health/jobs/:', 'job'),
   'GET /waybill/v1/audit': all('admin', '/waybill/v1/audit'),
   'GET /waybill/v1/incidents': all('admin', '/waybill/v1/incidents'),
   'GET /waybill/v1/incidents/:id': one('admin', '/waybill/v1/incidents/:', 'record'),
