@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { HeldLock, LEASE_MS, RivalLease } from '../sinks/held-lock.ts';
+import { HeldLock, LEASE_MS } from '../sinks/held-lock.ts';
 import { type StoredRecord, SYSTEM_TENANT } from '../store/records.ts';
+import { RivalLease } from '../store/rival-lease.ts';
 import type { RoundReport } from './checks-port.ts';
 import type { HealthParts, HealthRound } from './health-round.ts';
 
@@ -22,7 +23,7 @@ interface LastRound {
 export class Rounds {
   readonly #parts: HealthParts;
   readonly #round: HealthRound;
-  readonly #rival = new RivalLease();
+  readonly #rival = new RivalLease(LEASE_MS);
   readonly #owner = randomUUID();
   readonly #stopping = new AbortController();
   #loop: Promise<void> | undefined;
