@@ -18,6 +18,7 @@ const POSTS = [
   '/ojs/v1/cron',
   '/ojs/v1/workflows',
   `/ojs/v1/workflows/${ID}/nodes`,
+  ...['signal', 'approve', 'request-revision'].map((verb) => `/ojs/v1/workflows/${ID}/${verb}`),
   '/waybill/v1/keys',
   '/waybill/v1/webhooks',
   '/waybill/v1/webhooks/mine/redeliver',

@@ -17,6 +17,8 @@ export {
   RunFailure,
   type RunFiles,
   type Runner,
+  type Signal,
+  signal,
   type Task,
   type TaskContext,
   task,

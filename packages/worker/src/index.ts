@@ -15,6 +15,7 @@ export type { WorkerOptions } from './options.ts';
 export type { NoParents, ParentResult, ParentResults, ParentTasks } from './parents.ts';
 export type { QueueOptions, QueueOrder } from './queue-options.ts';
 export type { FileStore, RunFiles } from './run-files.ts';
+export { type Signal, type SignalData, signal } from './signal.ts';
 export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './standard-schema.ts';
 export {
   type AnyTask,
@@ -44,5 +45,6 @@ export { Journaling, type JournalingParts } from './journal/journaling.ts';
 export { toJson } from './jsonified.ts';
 export { checkGiven, PARENT_NAMES } from './parents.ts';
 export { requestFor, templateFor } from './request.ts';
+export { dataFor, isSignal } from './signal.ts';
 export { inputOf } from './task.ts';
 export { checkTaskDefaults } from './task-defaults.ts';

@@ -1,5 +1,6 @@
 import { closest, type Job, type Json, WaybillError } from '@waybill/core';
 import type { Jsonified } from './jsonified.ts';
+import { isSignal } from './signal.ts';
 import type { TaskResult, TypedTask } from './typed-task.ts';
 
 /** Where a node's job keeps the names of its parents, in the order of their results. */
@@ -8,7 +9,7 @@ export const PARENT_NAMES = 'parent_names';
 /** A task that declares none. */
 export type NoParents = Record<never, never>;
 
-/** The tasks whose results a task is given, by name; in brackets where a map ran it, so that there is a list of results. */
+/** The tasks whose results a task is given, and the signals whose data, by name; in brackets where a map ran it, so that there is a list of results. */
 export type ParentTasks = Readonly<Record<string, TypedTask | readonly [TypedTask]>>;
 
 /** What a parent came to, before its trip through JSON. */
@@ -36,11 +37,12 @@ export function checkParents(owner: string, parents: unknown): void {
     : [];
   if (wrong === undefined) return;
   const where = wrong[0] === undefined ? `'parents'` : `'parents.${wrong[0]}'`;
-  const message = `${owner}: ${where} must be tasks by name, such as { page: fetchPage }; [fetchPage] for the results of a map.`;
+  const message = `${owner}: ${where} must be tasks or signals by name, such as { page: fetchPage }; [fetchPage] for the results of a map.`;
   throw new WaybillError('invalid_request', message);
 }
 
-const isTask = (given: unknown): boolean => typeof (given as { run?: unknown } | null | undefined)?.run === 'function';
+const isTask = (given: unknown): boolean =>
+  typeof (given as { run?: unknown } | null | undefined)?.run === 'function' || isSignal(given);
 
 /** Which of the declared parents a node lacks. */
 export function checkGiven(

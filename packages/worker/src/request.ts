@@ -1,13 +1,10 @@
-import { checkNames, type JobOptions, type JobRequest, type Json, WaybillError } from '@waybill/core';
+import { checkNames, type JobOptions, type JobRequest, WaybillError } from '@waybill/core';
+import { checkBySchema, plainJson } from './checked-json.ts';
 import { ENQUEUE_OPTIONS, type EnqueueOptions } from './enqueue-options.ts';
-import { toJson } from './jsonified.ts';
 import { momentText } from './policy-values.ts';
-import { pathOf, type SchemaIssue } from './standard-schema.ts';
 import { type AnyTask, checkRules, checkTask } from './task.ts';
 import { checkPolicy, policyFor, type TaskDefaults } from './task-defaults.ts';
 import type { TaskPolicy } from './task-policy.ts';
-
-const MAX_ISSUES = 20;
 
 /**
  * The envelope of one job of a task. What is checked is the input as it will arrive, not as it was handed in: a Date
@@ -22,8 +19,9 @@ export async function requestFor(
   checkTask(task);
   checkNames('enqueue()', options, ENQUEUE_OPTIONS);
   checkPolicy('enqueue()', options);
-  const json = input === undefined ? undefined : plain(task, input, root);
-  await checkInput(task, json, root);
+  const of = { kind: 'task', name: task.name, schema: task.schema, what: 'input' } as const;
+  const json = input === undefined ? undefined : plainJson(of, input, root);
+  await checkBySchema(of, json, root);
   const { id, meta } = options;
   return {
     type: task.name,
@@ -56,33 +54,6 @@ export function templateFor(task: AnyTask, options: EnqueueOptions, defaults: Ta
     ...(meta !== undefined && { meta }),
     options: jobOptions(plainPolicy, options, undefined, defaults),
   };
-}
-
-function plain(task: AnyTask, input: unknown, root: string): Json {
-  const answer = toJson(input);
-  if (answer.ok) return answer.value;
-  throw new WaybillError('validation_error', `'${root}' of task '${task.name}' is not JSON: ${answer.problem}.`, {
-    details: { task: task.name, field: root },
-  });
-}
-
-async function checkInput(task: AnyTask, value: unknown, root: string): Promise<void> {
-  if (task.schema === undefined) return;
-  const { issues } = await task.schema['~standard'].validate(value);
-  if (issues === undefined) return;
-  throw new WaybillError('validation_error', `Task '${task.name}' refuses its input: ${describe(issues, root)}`, {
-    details: {
-      task: task.name,
-      field: pathOf(issues[0]!, root),
-      issues: issues.slice(0, MAX_ISSUES).map((issue) => ({ path: pathOf(issue, root), message: issue.message })),
-    },
-  });
-}
-
-/** The first few problems in one line, each with its path. */
-export function describe(issues: readonly SchemaIssue[], root: string): string {
-  const told = issues.slice(0, 3).map((issue) => `'${pathOf(issue, root)}' ${issue.message}`);
-  return issues.length > told.length ? `${told.join('; ')}; and ${issues.length - told.length} more` : told.join('; ');
 }
 
 function jobOptions(

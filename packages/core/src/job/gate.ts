@@ -68,14 +68,14 @@ function open(job: Job, now: number): Transition {
   const timeoutAt = timeoutMs === undefined ? null : boundedMoment(now + timeoutMs, now);
   const until: JsonObject = timeoutAt === null ? {} : { timeout_at: new Date(timeoutAt).toISOString() };
   const patch = { startedAt: now, timeoutAt };
-  if (signal) return evolve(job, patch, [['job.waiting', { signal: job.node, ...until }]], now);
-  return evolve(job, patch, [['job.in_review', { ...iterationOf(job), ...until }]], now);
+  if (signal) return evolve(job, patch, [['job.waiting', { ...signalFacts(job), ...until }]], now);
+  return evolve(job, patch, [['job.in_review', { ...reviewFacts(job), ...until }]], now);
 }
 
 /** Also before its turn: then it is kept until the nodes before have ended. The engine looks at the row again. */
 function receive(job: Job, { data, by }: Extract<GateCommand, { do: 'signal' }>, now: number): Transition | null {
   if (!job.spec.rules?.signal || isDecided(job) || isPast(job.timeoutAt, now)) return null;
-  const told = { signal: job.node, ...(by !== undefined && { sent_by: by }) };
+  const told = { ...signalFacts(job), ...(by !== undefined && { sent_by: by }) };
   return evolve(job, { ...DECIDED, result: { data } }, [['job.signalled', told]], now);
 }
 
@@ -89,15 +89,15 @@ function approve(job: Job, { by, comment }: Extract<GateCommand, { do: 'approve'
     ...(by !== undefined && { approved_by: by }),
     ...(comment !== undefined && { comment: cut(comment) }),
   };
-  const result = { ...iterationOf(job), isApproved: true };
-  return evolve(job, { ...DECIDED, result }, [['job.approved', { ...iterationOf(job), ...told }]], now);
+  const result = { iteration: reviewOf(job).iteration, isApproved: true };
+  return evolve(job, { ...DECIDED, result }, [['job.approved', { ...reviewFacts(job), ...told }]], now);
 }
 
 /** The row of the next iteration is made by the engine when it looks at this one. */
 function revise(job: Job, { feedback, by }: Extract<GateCommand, { do: 'revise' }>, now: number): Transition | null {
   const { iteration } = reviewOf(job);
   if (iteration >= MAX_ITERATIONS) return null;
-  const told = { iteration, feedback: cut(feedback), ...(by !== undefined && { requested_by: by }) };
+  const told = { ...reviewFacts(job), feedback: cut(feedback), ...(by !== undefined && { requested_by: by }) };
   const result = { iteration: iteration + 1, feedback, by: by ?? null };
   const patch = { ...DECIDED, result, startedAt: null };
   return evolve(job, patch, [['job.revision_requested', told]], now);
@@ -105,7 +105,12 @@ function revise(job: Job, { feedback, by }: Extract<GateCommand, { do: 'revise' 
 
 const DECIDED = { timeoutAt: null, advancePending: true } as const;
 
-const iterationOf = (job: Job): { iteration: number } => ({ iteration: reviewOf(job).iteration });
+/** All that a reader of the log needs to decide. */
+const signalFacts = ({ workflowId, node }: Job): JsonObject => ({ workflow_id: workflowId, signal: node });
+const reviewFacts = (job: Job): JsonObject => ({
+  ...{ workflow_id: job.workflowId, node: job.node },
+  iteration: reviewOf(job).iteration,
+});
 
 const cut = (text: string): string => (text.length <= MAX_TOLD ? text : `${text.slice(0, MAX_TOLD - 1)}…`);
 

@@ -174,8 +174,8 @@ export function testGates(name: string, factory: StoreFactory, { servers: fleet 
         filter: { types: ['job.in_review', 'job.approved'] },
       });
       expect(events.map(({ type, data }) => ({ type, ...data }))).toEqual([
-        { type: 'job.in_review', iteration: 1 },
-        { type: 'job.approved', iteration: 1, approved_by: 'ann', comment: 'Good.' },
+        { type: 'job.in_review', workflow_id: id, node: 'draft', iteration: 1 },
+        { type: 'job.approved', workflow_id: id, node: 'draft', iteration: 1, approved_by: 'ann', comment: 'Good.' },
       ]);
       const steps = await waybill.events.read({ limit: 100, filter: { types: ['workflow.step_completed'] } });
       expect(steps.events.map(({ data }) => data['step_id'])).toEqual(['plan', 'draft[1]', 'draft', 'end']);

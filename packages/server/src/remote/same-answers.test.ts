@@ -1,4 +1,4 @@
-import type { Job, Lease, NewEntry, Outcome, WorkflowNode } from '@waybill/core';
+import type { Job, Lease, NewEntry, Outcome, WorkflowInfo, WorkflowNode } from '@waybill/core';
 import { jobIdAt, TEST_EPOCH } from '@waybill/core/testing';
 import { expect } from 'vitest';
 import { take } from '../testing/remote-harness.ts';
@@ -31,6 +31,39 @@ const SCENARIOS: Record<string, Scenario> = {
     const { completed, skipped, total } = await workflows.get(id);
     const inOrder = found.map(told).sort((a, b) => (a.name! < b.name! ? -1 : 1));
     return { given: items.map(({ job: { spec } }) => spec.args), nodes: inOrder, completed, skipped, total };
+  },
+  'workflows take signals and reviews': async ({ workflows, jobs }) => {
+    const node = { type: 'test.job', args: [] };
+    const { id } = await workflows.create({
+      nodes: [
+        { id: 'a', review: { timeout_ms: 60_000 }, ...node },
+        { id: 'b', signal: true },
+      ],
+    });
+    const work = async (claimId: string, result: string) => {
+      const [lease] = await jobs.claim({ ...claim, claimId });
+      await jobs.settle({ id: lease!.job.id, leaseToken: lease!.token, outcome: { kind: 'completed', result } });
+      return { node: lease!.job.node, revision: lease!.revision, rules: lease!.job.spec.rules };
+    };
+    const nodes = async () =>
+      (await workflows.nodes(id, { limit: 10 })).items
+        .map(({ node: name, state, result, waiting }) => ({ name, state, result, waiting: waiting?.for }))
+        .sort((a, b) => (a.name! < b.name! ? -1 : 1));
+    const counts = ({ state, total, completed }: WorkflowInfo) => ({ state, total, completed });
+    return {
+      early: await codeOf(() => workflows.approve(id, 'a')),
+      first: await work('claim-first', 'one'),
+      revised: counts(await workflows.requestRevision(id, 'a', { feedback: 'Again.' }, { by: 'ann' })),
+      second: await work('claim-second', 'two'),
+      waiting: await nodes(),
+      other: await codeOf(() => workflows.approve(id, 'a', { iteration: 1 })),
+      approved: counts(await workflows.approve(id, 'a', { comment: 'Good.', iteration: 2 }, { by: 'ann' })),
+      unknown: await codeOf(() => workflows.signal(id, 'a', 1)),
+      sent: counts(await workflows.signal(id, 'b', { x: [1] }, { by: 'bank' })),
+      again: counts(await workflows.signal(id, 'b', { x: [1] })),
+      different: await codeOf(() => workflows.signal(id, 'b', null)),
+      ended: await nodes(),
+    };
   },
   'jobs come, are read and go': async ({ jobs }) => ({
     enqueued: await jobs.enqueue(job(1, { meta: { a: 1 }, x_unknown: [1], options: { priority: 3, tags: ['t'] } })),

@@ -20,4 +20,9 @@ export const BAD_RULES: object[] = [
   { map: { over: { parent: 'a' }, limit: 10_001 } },
   { map: { over: { parent: 'a' }, concurrency: 0 } },
   { map: { over: { parent: 'a' }, limits: 1 } },
+  { review: 1 },
+  { review: { timeout_ms: 0 } },
+  { review: { timeout: 1 } },
+  { review: true, map: { over: { parent: 'a' } } },
+  { signal: true },
 ];

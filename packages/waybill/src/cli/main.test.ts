@@ -70,6 +70,12 @@ test('--help lists every command', async () => {
                                      durations
       waybill workflows cancel ID    let no further node of a workflow start
       waybill workflows resume ID    run the failed nodes of a workflow again
+      waybill workflows approve ID NODE
+                                     approve a node that is in review
+      waybill workflows revise ID NODE FEEDBACK
+                                     let a node in review run again, with feedback
+      waybill workflows signal ID NAME [DATA-JSON]
+                                     send a signal that a node waits for
 
     Care
       waybill keys list              list the API keys, those that ended in the last
@@ -349,7 +355,7 @@ test('wrong usage exits with 2, prints nothing to stdout and says what to do', a
       waybill queues pause --help tells how to use it.
     $ waybill tail --event exploded
     waybill: --event does not know 'exploded'.
-      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, skipped, replayed, maintenance_failed, progress, heartbeat, queue.paused, queue.resumed, queue.limit_changed, queue.keep_changed, cron.registered, cron.enabled, cron.disabled, cron.removed, cron.triggered, cron.skipped, workflow.started, workflow.step_completed, workflow.completed, workflow.failed, workflow.cancelled, workflow.resumed, worker.started, worker.quiet, worker.terminating, worker.resumed, question.asked, question.answered, question.expired, maintenance.failed, health.checked, budget.warned, budget.exceeded, audit.recorded, incident.opened, incident.changed, incident.escalated, incident.closed, webhook.created, webhook.changed, webhook.rotated, webhook.removed, webhook.paused, webhook.resumed, webhook.missed; several with commas.
+      It takes enqueued, scheduled, pending, started, completed, failed, retrying, snoozed, requeued, lease_expired, cancelled, discarded, expired, skipped, waiting, signalled, in_review, approved, revision_requested, replayed, maintenance_failed, progress, heartbeat, queue.paused, queue.resumed, queue.limit_changed, queue.keep_changed, cron.registered, cron.enabled, cron.disabled, cron.removed, cron.triggered, cron.skipped, workflow.started, workflow.step_completed, workflow.completed, workflow.failed, workflow.cancelled, workflow.resumed, worker.started, worker.quiet, worker.terminating, worker.resumed, question.asked, question.answered, question.expired, maintenance.failed, budget.warned, budget.exceeded, audit.recorded, incident.opened, incident.changed, incident.closed, webhook.created, webhook.changed, webhook.rotated, webhook.removed, webhook.paused, webhook.resumed, webhook.missed; several with commas.
     $ waybill jobs list --store redis://localhost
     waybill: The address 'redis://localhost' cannot be used: 'redis:' is none of sqlite, postgres, postgresql, dynamodb, http, https, grpc or grpcs.
       Use an address like sqlite:./waybill.db, postgres://user:password@host:5432/database, dynamodb://eu-west-1/jobs, http://localhost:8080 or grpc://localhost:9090.

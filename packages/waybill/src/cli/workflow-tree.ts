@@ -28,8 +28,12 @@ export function treeOf(jobs: readonly WorkflowNode[], type: string, context: Con
   return lines.map((line) => `${clipped(textOf(line, widths, context), context.width)}\n`).join('');
 }
 
-/** A node that was skipped has completed, and did not run. */
-export const shownState = ({ state, outcome }: WorkflowNode): string => (outcome === 'skipped' ? outcome : state);
+/** A node that was skipped has completed, and did not run; one that waits from outside is pending. */
+export function shownState({ state, outcome, waiting }: WorkflowNode): string {
+  if (outcome === 'skipped') return outcome;
+  if (waiting === undefined) return state;
+  return waiting.for === 'review' ? 'in review' : 'waiting';
+}
 
 /** How long its run has taken, where it has begun. */
 export function tookOf({ state, startedAt, finishedAt }: WorkflowNode, now: number): string[] {
@@ -39,7 +43,7 @@ export function tookOf({ state, startedAt, finishedAt }: WorkflowNode, now: numb
 
 /** The jobs that a map has made hang below it. */
 function belowMaps(nodes: readonly WorkflowNode[]): WorkflowNode[] {
-  const names = new Set(nodes.map(({ node }) => node));
+  const names = new Set(nodes.filter(({ spec }) => spec.rules?.map).map(({ node }) => node));
   return nodes.map((job) => {
     const map = mapOf(job.node!);
     return map !== undefined && names.has(map) && job.dependsOn.length === 0 ? { ...job, dependsOn: [map] } : job;

@@ -6,6 +6,7 @@ import {
   type EnqueueContext,
   invalidField,
   type Job,
+  type Json,
   type Keys,
   newJobId,
   stderrLogger,
@@ -17,10 +18,13 @@ import {
 } from '@waybill/core';
 import {
   type AnyTask,
+  dataFor,
   ENQUEUE_OPTIONS,
   type EnqueueOptions,
+  isSignal,
   type Jsonified,
   requestFor,
+  type Signal,
   type TaskInput,
   type TaskResult,
   Worker,
@@ -33,6 +37,7 @@ import type { ConnectOptions } from './connect-options.ts';
 import {
   type DeadLettersById,
   deadLettersById,
+  type IdOf,
   type JobsById,
   jobsById,
   type WorkflowsById,
@@ -83,7 +88,15 @@ export interface TypedCrons extends Crons {
 }
 
 /** Workflows, whose jobs may be those of tasks. */
-export interface TypedWorkflows extends WorkflowsById {
+export interface TypedWorkflows extends Omit<WorkflowsById, 'signal'> {
+  /** Data of a defined signal is checked against its schema first. */
+  signal<Data>(
+    workflow: IdOf,
+    signal: Signal<Data>,
+    data: NoInfer<Data>,
+    context?: { tenant?: string; by?: string },
+  ): Promise<WorkflowInfo>;
+  signal(workflow: IdOf, name: string, data: Json, context?: { tenant?: string; by?: string }): Promise<WorkflowInfo>;
   create(request: WorkflowRequest, context?: { tenant?: string; within?: Transaction }): Promise<WorkflowInfo>;
   addNodes(id: string, nodes: readonly GraphNode[], context?: { tenant?: string }): Promise<WorkflowInfo>;
 }
@@ -144,6 +157,7 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
   let isClosed = false;
   const waits = new Waits(port, waitClock ?? clock, tenant);
   const [crons, workflows] = [checkedCalls(port, 'crons'), checkedCalls(port, 'workflows')];
+  const byId = workflowsById(workflows);
   const connection: Connection = {
     jobs: jobsById(checkedCalls(port, 'jobs')),
     deadLetters: deadLettersById(checkedDeadLetters(port)),
@@ -153,7 +167,16 @@ export function connectionTo(port: Waybill, options: ConnectOptions = {}, waitCl
     budgets: checkedCalls(port, 'budgets'),
     crons: { ...crons, put: async (request, context) => crons.put(await plainSchedule(request, defaults), context) },
     workflows: {
-      ...workflowsById(workflows),
+      ...byId,
+      signal: async (
+        workflow: IdOf,
+        signal: Signal | string,
+        data: unknown,
+        context?: { tenant?: string; by?: string },
+      ) =>
+        isSignal(signal)
+          ? byId.signal(workflow, signal.name, await dataFor(signal, data), context)
+          : byId.signal(workflow, signal, data as Json, context),
       create: async (request, context) => workflows.create(await plainWorkflow(request, defaults), context),
       addNodes: async (id, nodes, context) => workflows.addNodes(id, await plainNodes(nodes, defaults), context),
     },

@@ -15,7 +15,9 @@ type Workflows = Waybill['workflows'];
 
 const JOBS = ['get', 'progress', 'journal', 'follow', 'cancel', 'activate', 'retry'] as const;
 const DEAD_LETTERS = ['get', 'replay', 'discard'] as const;
-const WORKFLOWS = ['get', 'nodes', 'cancel', 'resume'] as const;
+const WORKFLOWS = ['get', 'nodes', 'cancel', 'resume', 'signal', 'approve', 'requestRevision'] as const;
+/** Behind the id; of all others the context stands there. */
+const CONTEXT_AT: Readonly<Record<string, number>> = { signal: 2, approve: 2, requestRevision: 2 };
 
 type With<Group, Name extends keyof Group> = Omit<Group, Name> & { [Key in Name]: ById<Group[Key]> };
 
@@ -31,12 +33,15 @@ export const workflowsById = (workflows: Workflows): WorkflowsById => byId(workf
 function byId<Group extends object>(group: Group, names: readonly (keyof Group)[]): unknown {
   const calls = { ...group } as Record<keyof Group, unknown>;
   for (const name of names) {
-    const call = group[name] as (id: unknown, context?: Context) => unknown;
-    calls[name] = (given: unknown, context?: Context) => {
-      if (!isObject(given) || typeof given['id'] !== 'string') return call(given, context);
+    const call = group[name] as (id: unknown, ...rest: unknown[]) => unknown;
+    const at = CONTEXT_AT[name as string] ?? 0;
+    calls[name] = (given: unknown, ...rest: unknown[]) => {
+      if (!isObject(given) || typeof given['id'] !== 'string') return call(given, ...rest);
       const tenant = tenantOf(given);
+      const context = rest[at];
       // What belongs to another tenant is looked for there, as `wait` does.
-      return call(given['id'], tenant === undefined || !isContext(context) ? context : { tenant, ...context });
+      if (tenant === undefined || !isContext(context)) return call(given['id'], ...rest);
+      return call(given['id'], ...Array.from({ length: at }, (_, index) => rest[index]), { tenant, ...context });
     };
   }
   return calls;

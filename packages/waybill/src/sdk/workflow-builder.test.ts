@@ -98,7 +98,7 @@ describe('workflow()', () => {
     );
     await expect(build(one as never, { timeoutMS: 1 })).rejects.toThrow("Did you mean 'timeoutMs'?");
     await expect(build(((w: W) => w.run(alert, { text: 'x' }, { after: { id: 'a' } })) as never)).rejects.toThrow(
-      'run() or map()',
+      'run(), map() or signal()',
     );
     await expect(build((async () => {}) as never)).rejects.toThrow('asynchronous');
     const twice = (w: W) => {

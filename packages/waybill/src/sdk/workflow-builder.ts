@@ -1,10 +1,20 @@
-import { type Condition, checkNames, type IfSkipped, invalidField, isObject, type Transaction } from '@waybill/core';
+import {
+  type Condition,
+  checkNames,
+  type IfSkipped,
+  invalidField,
+  isObject,
+  type Json,
+  type Transaction,
+} from '@waybill/core';
 import {
   type AnyTask,
   checkGiven,
   ENQUEUE_OPTIONS,
+  isSignal,
   PARENT_NAMES,
   type ParentResult,
+  type Signal,
   type Task,
   type TaskInput,
   type TaskResult,
@@ -41,7 +51,22 @@ interface Rules {
   ifSkipped?: IfSkipped;
 }
 
-export type NodeOptions<T = AnyTask> = Rules & AfterOf<T> & Omit<TaskJobOptions, 'delay'>;
+/** How long a node waits for what comes from outside. */
+export interface GateOptions {
+  /** Milliseconds from when it begins to wait. Nothing has come by then: the node fails. @defaultValue no limit */
+  timeoutMs?: number;
+}
+
+export type NodeOptions<T = AnyTask> = Rules &
+  AfterOf<T> &
+  Omit<TaskJobOptions, 'delay'> & {
+    /** What stands behind it waits until it is approved. @defaultValue false */
+    review?: boolean | GateOptions;
+  };
+
+export interface SignalOptions extends Pick<Rules, 'when' | 'ifSkipped'>, GateOptions {
+  after?: Named | readonly WorkflowNodeOf[];
+}
 
 export interface MapOptions extends Rules, Omit<TaskJobOptions, 'delay'> {
   /** Where the list is in what the parent returns, such as `report.pages`. @defaultValue it is all of it */
@@ -74,6 +99,9 @@ export interface WorkflowBuilder {
     over: WorkflowNodeOf,
     options: MapOptions & { path: string },
   ): WorkflowNodeOf<TaskResult<T>[]>;
+  /** A node that waits for `workflows.signal`. It has the name of the signal, and comes to its data. */
+  signal<Data>(signal: Signal<Data>, options?: SignalOptions): WorkflowNodeOf<Data>;
+  signal(name: string, options?: SignalOptions): WorkflowNodeOf<Json>;
 }
 
 export interface BuildOptions {
@@ -92,7 +120,9 @@ export interface BuildOptions {
 const BUILD_OPTIONS = ['name', 'failurePolicy', 'timeoutMs', 'onSuccess', 'onFailure', 'onComplete'];
 const RULES = ['id', 'after', 'when', 'delay', 'ifSkipped'] as const;
 const OF_A_MAP = ['path', 'maxItems', 'concurrency'] as const;
-const RUN_NAMES = [...RULES, ...ENQUEUE_OPTIONS];
+const GATE = ['timeoutMs'];
+const SIGNAL_NAMES = ['after', 'when', 'ifSkipped', ...GATE];
+const RUN_NAMES = [...RULES, 'review', ...ENQUEUE_OPTIONS];
 const MAP_NAMES = [...RULES, ...OF_A_MAP, ...ENQUEUE_OPTIONS];
 
 type Given = Rules & { after?: Named | readonly WorkflowNodeOf[] } & Record<string, unknown>;
@@ -102,7 +132,7 @@ export function builtWorkflow(build: (w: WorkflowBuilder) => unknown, options: B
   checkNames('workflow()', options, [...BUILD_OPTIONS, 'tenant', 'within']);
   if (typeof build !== 'function') throw invalidField('build', 'must be a function: (w) => { w.run(task, input); }.');
   const nodes = new Nodes();
-  const answer: unknown = build({ run: nodes.run, map: nodes.map } as WorkflowBuilder);
+  const answer: unknown = build({ run: nodes.run, map: nodes.map, signal: nodes.signal } as WorkflowBuilder);
   if (answer instanceof Promise)
     throw invalidField('build', 'must not be asynchronous: prepare inputs before the call.');
   const { name, failurePolicy, timeoutMs, onSuccess, onFailure, onComplete } = options;
@@ -127,10 +157,21 @@ class Nodes {
 
   readonly run = (task: AnyTask, input: unknown, options: Given = {}): WorkflowNodeOf => {
     checkNames('run()', options, RUN_NAMES);
-    const { place, rest } = this.#placed(task, options);
+    const { review, ...others } = options as Given & { review?: boolean | GateOptions };
+    const { place, rest } = this.#placed(task, others as Given);
     checkGiven(task, namesIn(options.after), `The node '${place.id}'`);
-    this.all.push({ ...place, job: new TaskJob(task, input, rest) });
+    const gate = review !== undefined && { review: gateOf(review, `'review' of the node '${place.id}'`) };
+    this.all.push({ ...place, ...gate, job: new TaskJob(task, input, rest) });
     return this.#handle(place.id);
+  };
+
+  readonly signal = (signal: Signal | string, options: SignalOptions = {}): WorkflowNodeOf => {
+    checkNames('signal()', options, SIGNAL_NAMES);
+    const { timeoutMs, ...others } = options;
+    const id = isSignal(signal) ? signal.name : signal;
+    const { place } = this.#placed(undefined, { ...others, id } as Given);
+    this.all.push({ ...place, signal: timeoutMs === undefined ? true : { timeout_ms: timeoutMs } });
+    return this.#handle(id);
   };
 
   readonly map = (task: AnyTask, over: WorkflowNodeOf, options: Given = {}): WorkflowNodeOf => {
@@ -146,7 +187,11 @@ class Nodes {
     return this.#handle(place.id);
   };
 
-  #placed(task: AnyTask, { id: asked, after, when, delay, ifSkipped, ...options }: Given, over?: WorkflowNodeOf) {
+  #placed(
+    task: AnyTask | undefined,
+    { id: asked, after, when, delay, ifSkipped, ...options }: Given,
+    over?: WorkflowNodeOf,
+  ) {
     const id = asked ?? this.#freeId(task?.name);
     this.#ids.add(id);
     const parents = this.#parentsIn(after, id);
@@ -177,7 +222,7 @@ class Nodes {
 
   #idOf(node: unknown, field: string): string {
     if (isObject(node) && this.#mine.has(node)) return node['id'] as string;
-    throw invalidField(field, 'must be what run() or map() of this workflow has answered.');
+    throw invalidField(field, 'must be what run(), map() or signal() of this workflow has answered.');
   }
 
   #freeId(name: unknown): string {
@@ -193,6 +238,13 @@ class Nodes {
     this.#mine.add(node);
     return node;
   }
+}
+
+function gateOf(asked: boolean | GateOptions, owner: string): boolean | { timeout_ms?: number } {
+  if (typeof asked === 'boolean') return asked;
+  checkNames(owner, asked, GATE);
+  const { timeoutMs } = asked;
+  return timeoutMs === undefined ? {} : { timeout_ms: timeoutMs };
 }
 
 const namesIn = (after: Given['after']): string[] =>

@@ -37,17 +37,24 @@ interface NodePlace {
   if_skipped?: IfSkipped;
   /** One job for each item of a list that a parent returned. */
   map?: MapRule & { concurrency?: number };
+  /** What stands behind it waits until it is approved. */
+  review?: boolean | { timeout_ms?: number };
 }
 
+/** It waits for the signal of its name, whose data is its result. */
+type SignalNode = Pick<NodePlace, 'id' | 'depends_on' | 'when' | 'if_skipped'> & {
+  signal: true | { timeout_ms?: number };
+};
+
 /** `{ id, depends_on, job: jobOf(task, input) }`, or the fields of a plain job beside them. */
-export type GraphNode = NodePlace & ({ job: AnyJob } | PlainJob);
+export type GraphNode = (NodePlace & ({ job: AnyJob } | PlainJob)) | SignalNode;
 
 /** A chain, a group, a batch, or any graph; see docs/workflows.md. */
 export type WorkflowRequest = Named &
   (Chain | Group | { type: 'batch'; jobs: readonly WorkflowPart[] } | { type?: 'dag'; nodes: readonly GraphNode[] });
 
 const NAMES = ['type', 'name', 'timeout_ms', 'failure_policy', 'callbacks', 'steps', 'jobs', 'nodes'];
-const NODE_NAMES = ['id', 'depends_on', 'when', 'delay_ms', 'if_skipped', 'map', 'job'];
+const NODE_NAMES = ['id', 'depends_on', 'when', 'delay_ms', 'if_skipped', 'map', 'review', 'signal', 'job'];
 const CALLBACKS = ['on_success', 'on_failure', 'on_complete'];
 
 /** Checks the names in it, and the input of its tasks. What is left is the engine's to check. */

@@ -88,5 +88,7 @@ async function resultsOf(
     cursor = page.cursor;
   } while (cursor !== undefined);
   const named = found.filter(({ node }) => node !== null && !node.endsWith(']'));
-  return Object.fromEntries(named.reverse().map(({ node, result }) => [node!, result]));
+  return Object.fromEntries(
+    named.reverse().map(({ node, state, result }) => [node!, state === 'completed' ? result : null]),
+  );
 }

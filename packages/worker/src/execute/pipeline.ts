@@ -1,5 +1,5 @@
 import type { AskCall, ErrorInput, Lease, Outcome } from '@waybill/core';
-import { describe } from '../request.ts';
+import { describe } from '../checked-json.ts';
 import { pathOf } from '../standard-schema.ts';
 import { type AnyTask, inputOf } from '../task.ts';
 import { failureOf } from './failure.ts';

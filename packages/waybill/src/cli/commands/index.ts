@@ -48,6 +48,7 @@ import { webhooksList } from './webhooks-list.ts';
 import { webhooksRedeliver, webhooksTest } from './webhooks-send.ts';
 import { webhooksShow } from './webhooks-show.ts';
 import { work } from './work.ts';
+import { workflowsApprove, workflowsRevise, workflowsSignal } from './workflows-approve.ts';
 import { workflowsCancel, workflowsResume } from './workflows-cancel.ts';
 import { workflowsList } from './workflows-list.ts';
 import { workflowsShow } from './workflows-show.ts';
@@ -62,6 +63,7 @@ export const COMMANDS: readonly Command[] = [
   ...[deadList, deadReplay, deadDiscard, tail],
   ...[cronList, cronAdd, cronPause, cronResume, cronRemove],
   ...[workflowsList, workflowsSubmit, workflowsShow, workflowsCancel, workflowsResume],
+  ...[workflowsApprove, workflowsRevise, workflowsSignal],
   ...[keysList, keysCreate, keysShow, keysRotate, keysRevoke, keysRotateTokens],
   ...[tenantsList, tenantsShow, tenantsLimit],
   ...[budgetsList, budgetsSet, budgetsShow, budgetsRemove],
