@@ -38,6 +38,7 @@ export { limitRuleToWire, limitToWire } from './limit-wire.ts';
 export { progressToWire } from './progress-wire.ts';
 export { questionToWire } from './question-wire.ts';
 export { queueCounts, queueToWire } from './queue-wire.ts';
+export { revisionToWire } from './rules-wire.ts';
 export { skippedToWire } from './skipped-wire.ts';
 export { tenantFromPath, tenantStatsToWire, tenantToPath, tenantToWire } from './tenant-info-wire.ts';
 export { toRfc3339 } from './time.ts';

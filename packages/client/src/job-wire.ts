@@ -10,7 +10,7 @@ import type {
   RetryOptions,
 } from '@waybill/core';
 import { present } from './present.ts';
-import { rulesToWire, type WireRules } from './rules-wire.ts';
+import { revisionToWire, rulesToWire, type WireRevision, type WireRules } from './rules-wire.ts';
 import { metaToWire } from './tenant-wire.ts';
 import { toRfc3339 } from './time.ts';
 
@@ -91,7 +91,7 @@ export interface WireJob {
   /** What the nodes before this one came to; only in answers to a fetch. */
   parent_results?: Json[];
   /** What a reviewer asked for, with the output of the iteration before as `previous`; only in answers to a fetch. */
-  revision?: LeaseRevision;
+  revision?: WireRevision & { previous: Json };
   /** What an earlier run left to go on from; only in answers to a fetch. */
   last_checkpoint?: JsonObject;
   [unknown: string]: unknown;
@@ -169,7 +169,7 @@ export function jobToWire(job: Job, facts: WireFacts = {}): WireJob {
     ...(job.state === 'active' && leaseOf(job)),
     ...present('lease_token', job.state === 'active' ? leaseToken : undefined),
     ...present('parent_results', parentResults),
-    ...present('revision', revision),
+    ...present('revision', revision && { ...revisionToWire(revision), previous: revision.previous }),
     ...present('last_checkpoint', checkpoint),
   };
 }

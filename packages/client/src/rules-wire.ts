@@ -1,4 +1,4 @@
-import type { GateRule, NodeRules } from '@waybill/core';
+import type { GateRule, NodeRules, Revision } from '@waybill/core';
 import { present } from './present.ts';
 
 /** What a node of a workflow says beside its job, in the words in which it is sent. */
@@ -10,12 +10,26 @@ export interface WireRules {
   signal?: WireGate;
   review?: WireGate;
   /** Of an iteration that a reviewer asked for. */
-  revision?: NonNullable<NodeRules['revision']>;
+  revision?: WireRevision;
+}
+
+export interface WireRevision extends Pick<Revision, 'iteration' | 'feedback'> {
+  /** Who asked for it, where that is known. */
+  by?: string;
 }
 
 interface WireGate {
   timeout_ms?: number;
 }
+
+export const revisionToWire = ({ iteration, feedback, by }: Revision): WireRevision => ({
+  ...{ iteration, feedback },
+  ...present('by', by),
+});
+export const revisionFromWire = ({ iteration, feedback, by }: WireRevision): Revision => ({
+  ...{ iteration, feedback },
+  by: by ?? null,
+});
 
 const gateToWire = (gate: GateRule | undefined): WireGate | undefined => gate && present('timeout_ms', gate.timeoutMs);
 const gateFromWire = (gate: WireGate | undefined): GateRule | undefined =>
@@ -37,7 +51,7 @@ export function rulesToWire({
     ...present('map', map),
     ...present('signal', gateToWire(signal)),
     ...present('review', gateToWire(review)),
-    ...present('revision', revision),
+    ...present('revision', revision && revisionToWire(revision)),
   };
   return Object.keys(wire).length === 0 ? undefined : wire;
 }
@@ -49,5 +63,5 @@ export const rulesFromWire = ({ when, delay_ms, if_skipped, map, signal, review,
   ...present('map', map),
   ...present('signal', gateFromWire(signal)),
   ...present('review', gateFromWire(review)),
-  ...present('revision', revision),
+  ...present('revision', revision && revisionFromWire(revision)),
 });

@@ -1,6 +1,7 @@
 import type { ClaimCall, Jobs, Lease } from '@waybill/core';
 import { jobFromWire } from '../job-from-wire.ts';
 import type { WireJob } from '../job-wire.ts';
+import { revisionFromWire } from '../rules-wire.ts';
 import type { Calls } from './calls.ts';
 import { newJobId } from './job-id.ts';
 import { join } from './waiting.ts';
@@ -63,6 +64,9 @@ export function claimingBy(calls: ClaimCalls, send: (attempt: ClaimAttempt) => P
 export function leaseOf(wire: WireJob, claimId: string, tenant: string): Lease {
   const { lease_token: token = '', parent_results: parentResults, revision, last_checkpoint: checkpoint } = wire;
   const job = { ...jobFromWire(wire, tenant), claimId };
-  const given = { ...(parentResults && { parentResults }), ...(revision && { revision }) };
+  const given = {
+    ...(parentResults && { parentResults }),
+    ...(revision && { revision: { ...revisionFromWire(revision), previous: revision.previous } }),
+  };
   return { token, job, ...given, ...(checkpoint && { checkpoint }) };
 }

@@ -93,6 +93,27 @@ describe('what is enqueued', () => {
     expect((await port.workflows.list({ limit: 10 })).items).toMatchObject([{ id }]);
   });
 
+  test('what waits for a signal is no job of another queue or type', async () => {
+    const { port, waybill } = engineFor(SENDER);
+    const nodes = [
+      { id: 'paid', signal: true },
+      { id: 'mail', depends_on: ['paid'], ...job('default') },
+    ];
+    const { id } = await port.workflows.create({ nodes });
+    await port.workflows.addNodes(id, [{ id: 'sent', signal: true }]);
+    await port.workflows.signal(id, 'paid', 1);
+    expect(await codeOf(port.workflows.approve(id, 'mail'))).toBe('forbidden');
+    const elsewhere = await waybill.workflows.create({
+      nodes: [
+        { id: 'paid', signal: true },
+        { id: 'x', ...job('q', 'a.b') },
+      ],
+    });
+    expect(await codeOf(port.workflows.signal(elsewhere.id, 'paid', 1))).toBe('not_found');
+    const { events } = await waybill.events.read({ filter: { types: ['job.signalled'] } });
+    expect(events).toMatchObject([{ data: { workflow_id: id, signal: 'paid', sent_by: 'sender' } }]);
+  });
+
   test('a workflow with one job elsewhere is nobody’s but of those who see all', async () => {
     const { port, waybill } = engineFor(MAILS);
     const { id } = await waybill.workflows.create({ type: 'chain', steps: [job('mails'), job('other')] });

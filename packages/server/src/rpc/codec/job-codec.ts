@@ -1,5 +1,5 @@
 import { create, type JsonObject, type MessageInitShape } from '@bufbuild/protobuf';
-import { leaseToWire, type WireJob } from '@waybill/client';
+import { leaseToWire, revisionToWire, type WireJob } from '@waybill/client';
 import { durationOf, stateToRpc, timeOf, toListValue, toValue } from '@waybill/client/rpc';
 import type { Job, JobError, Lease, Progress } from '@waybill/core';
 import {
@@ -73,7 +73,7 @@ export function leaseToRpc(lease: Lease, withEnvelope: boolean): RpcLease {
   return create(LeaseSchema, {
     ...{ job: jobToRpc(job), ...tokens },
     ...(parentResults && { parentResults: toListValue(parentResults) }),
-    ...(revision && { revision: { ...revision } }),
+    ...(revision && { revision: { ...revisionToWire(revision), previous: revision.previous } as JsonObject }),
     ...(checkpoint && { checkpoint }),
   });
 }
