@@ -39,6 +39,18 @@ test('a workflow as DOT', () => {
   `);
 });
 
+test('a reviewed node stands behind its iterations, and nothing goes in a circle', () => {
+  const review = { spec: { args: [], meta: {}, rules: { review: {} } } };
+  const nodes = [
+    node('draft', ['draft[1]', 'draft[2]'], review),
+    node('draft[1]', [], { state: 'completed' }),
+    node('draft[2]', ['draft[1]'], { state: 'completed' }),
+  ];
+  const arrows = workflowToDot(flow, nodes).match(/n\d -> n\d.*/g);
+  expect(arrows).toEqual(['n1 -> n0;', 'n2 -> n0;', 'n1 -> n2;']);
+  expect(workflowToDot(flow, nodes)).toContain('is reviewed');
+});
+
 test('a workflow as Mermaid', () => {
   expect(`\n${workflowToMermaid(flow, NODES)}`).toMatchInlineSnapshot(`
     "

@@ -44,13 +44,16 @@ function drawn(nodes: readonly DrawnNode[]): { all: Drawn[]; arrows: Arrow[] } {
     .filter(({ node }) => node !== null)
     .sort((a, b) => a.node!.localeCompare(b.node!, 'en', { numeric: true }));
   const keys = new Map(named.map(({ node }, index) => [node!, `n${index}`]));
+  const maps = new Set(named.filter(({ spec }) => spec.rules?.map).map(({ node }) => node!));
   const all = named.map((one): Drawn => {
     const { node, type, spec } = one;
     const state = shownState(one);
-    const { when, map } = spec.rules ?? {};
+    const { when, map, signal, review } = spec.rules ?? {};
     const rules = [
       ...(when ? [`if ${conditionText(when)}`] : []),
       ...(map ? [`for each of ${map.over.parent}${map.over.path === undefined ? '' : `.${map.over.path}`}`] : []),
+      ...(signal ? ['waits for a signal'] : []),
+      ...(review ? ['is reviewed'] : []),
     ];
     return { key: keys.get(node!)!, lines: [node!, type, state, ...rules], state };
   });
@@ -59,7 +62,7 @@ function drawn(nodes: readonly DrawnNode[]): { all: Drawn[]; arrows: Arrow[] } {
     // Retention may have taken a parent away.
     const parents = dependsOn.flatMap((name) => keys.get(name) ?? []);
     const map = mapOf(node!);
-    const from = map === undefined || dependsOn.length > 0 ? undefined : keys.get(map);
+    const from = map === undefined || dependsOn.length > 0 || !maps.has(map) ? undefined : keys.get(map);
     return [
       ...parents.map((parent) => ({ from: parent, to, isItem: false })),
       ...(from === undefined ? [] : [{ from, to, isItem: true }]),

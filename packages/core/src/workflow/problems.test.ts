@@ -18,6 +18,22 @@ test('a sound workflow of any shape has no problem', () => {
   for (const request of [graph, nested, batch, { steps: [{ id: 'a', ...job }] }]) expect(told(request)).toEqual([]);
 });
 
+test('nodes that wait for a signal have no job, and reviews are looked at like all rules', () => {
+  const sound = [
+    { id: 'paid', signal: true },
+    { id: 'draft', depends_on: ['paid'], review: { timeout_ms: 5 }, ...job },
+  ];
+  expect(told({ nodes: sound })).toEqual([]);
+  const bad = [
+    { id: 'paid', signal: { timeout_ms: 0 } },
+    { id: 'sent', signal: true, type: 'a.b' },
+    { id: 'draft', review: { timeout: 1 }, ...job },
+  ];
+  expect(told({ nodes: bad }).map((line) => line.slice(0, line.indexOf(':')))).toEqual([
+    ...['nodes.0.signal.timeout_ms', 'nodes.1.type', 'nodes.2.review.timeout'],
+  ]);
+});
+
 test('every fault of a graph is named at once, with its place', () => {
   const request = {
     name: 7,

@@ -73,10 +73,13 @@ function ofGraph(items: readonly Json[], list: string, now: number): WorkflowPro
       ...(isFlat ? [] : misspelt(request, JOB_NAMES, [...path, 'job'])),
       ...eliminated(item, (node) => readNode(node, ''), path, standIns),
       ...ofLinks(item, index, known, path),
-      ...ofJob(request, isFlat ? path : [...path, 'job'], now),
+      // What waits for a signal has no job.
+      ...(waitsForSignal(item) ? [] : ofJob(request, isFlat ? path : [...path, 'job'], now)),
     ];
   });
 }
+
+const waitsForSignal = ({ signal }: JsonObject): boolean => signal !== undefined && signal !== null && signal !== false;
 
 function ofLinks(item: JsonObject, index: number, known: ReadonlyMap<string, number>, path: Path): WorkflowProblem[] {
   const { id, depends_on: parents } = item;

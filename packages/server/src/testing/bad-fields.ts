@@ -1,3 +1,4 @@
+import { BAD_GATE_FIELDS, BAD_SIGNALS } from './bad-gates.ts';
 import { BAD_RULES } from './bad-rules.ts';
 
 const ID = '019539a4-0000-7000-8000-000000000000';
@@ -310,42 +311,11 @@ export const BAD_FIELDS: BadFields[] = [
         ...[[node('a'), node('a')], [{ ...node('a'), depends_on: 'b' }], [{ ...node('a'), depends_on: [1] }]],
         [node('a', 'c'), node('b', 'a'), node('c', 'b'), node('d')],
         ...BAD_RULES.map((rules) => [node('a'), { ...node('b', 'a'), ...rules }]),
-        ...[
-          { signal: 1 },
-          { signal: { timeout_ms: 0 } },
-          { signal: true, delay_ms: 1 },
-          { signal: true, queue: 'q' },
-        ].map((gate) => [{ id: 'a', ...gate }]),
+        ...BAD_SIGNALS.map((gate) => [{ id: 'a', ...gate }]),
       ],
     },
   },
-  {
-    path: `/ojs/v1/workflows/${ID}/signal`,
-    good: { name: 'paid', data: 1 },
-    bad: { name: [undefined, null, '', 1, {}, long(1_025)], by: [1, {}, long(257)], datum: [1] },
-  },
-  {
-    path: `/ojs/v1/workflows/${ID}/approve`,
-    good: { node: 'draft' },
-    bad: {
-      node: [undefined, null, '', 1, {}, long(1_025)],
-      comment: [1, {}, long(5_001)],
-      iteration: [0, 6, 1.5, '1'],
-      by: [1, {}, long(257)],
-      feedback: ['x'],
-    },
-  },
-  {
-    path: `/ojs/v1/workflows/${ID}/request-revision`,
-    good: { node: 'draft', feedback: 'Shorter.' },
-    bad: {
-      node: [undefined, null, '', 1, {}, long(1_025)],
-      feedback: [undefined, null, '', 1, {}, long(5_001)],
-      iteration: [0, 6, 1.5, '1'],
-      by: [1, {}, long(257)],
-      comment: ['x'],
-    },
-  },
+  ...BAD_GATE_FIELDS,
   {
     path: '/waybill/v1/keys',
     good: { name: 'ci', scopes: ['enqueue'] },
