@@ -34,10 +34,10 @@ export {
 } from './events/job-event.ts';
 export * from './events/subject-event.ts';
 export { REASON_CODES, type ReasonCode } from './explain/codes.ts';
-export { MAX_FEEDBACK, MAX_ITERATIONS } from './job/gate.ts';
 export { ALARMS, CHECK_NAMES } from './health/checks-port.ts';
 export { checkHealthOptions, type HealthOptions, type JobLevels, type Levels } from './health/health-options.ts';
 export * from './health/incidents/incident.ts';
+export { MAX_FEEDBACK, MAX_ITERATIONS } from './job/gate.ts';
 export { heartbeatEvent } from './job/heartbeat-event.ts';
 export {
   isFinished,

@@ -1,7 +1,7 @@
 import {
   type Clock,
-  checkLogger,
   checkHealthOptions,
+  checkLogger,
   checkNames,
   checkTenant,
   type EngineOptions,

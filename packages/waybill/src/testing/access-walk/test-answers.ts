@@ -23,7 +23,8 @@ const READERS: readonly Kind[] = KINDS.filter(
   ({ scopes, types }) => scopes.includes('read') && (scopes.length === 1 || types),
 );
 /** What is another one in each answer: its request, how long a job has waited, where the log ends. */
-const CHANGING = /"(?:request_id|checked_at|cursor|next_cursor|oldest_\w+|\w*age\w*|\w*latency\w*)":(?:"[^"]*"|[\d.]+),?/g;
+const CHANGING =
+  /"(?:request_id|checked_at|cursor|next_cursor|oldest_\w+|\w*age\w*|\w*latency\w*)":(?:"[^"]*"|[\d.]+),?/g;
 
 /** That every route answers those who may. */
 export function testOwn({ open, canRun }: StoreToWalk): void {

@@ -1,6 +1,6 @@
 import type { Json } from '@waybill/core';
-import type { TaskContext } from '../../context.ts';
 import { describe } from '../../checked-json.ts';
+import type { TaskContext } from '../../context.ts';
 import type { AnyTask } from '../../task.ts';
 import { LOADING } from '../loading.ts';
 
