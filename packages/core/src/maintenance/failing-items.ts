@@ -22,7 +22,7 @@ export interface FailingItem extends Item {
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 3_600_000;
-/** Beyond this the oldest are forgotten: they are only tried too early. */
+/** Others are tried in every sweep, and neither named nor logged. */
 const MOST_KEPT = 10_000;
 /** An item that was not seen to fail again by then was repaired, ended or removed, here or by another server. */
 const FORGOTTEN_AFTER_MS = 10_000;
@@ -43,6 +43,8 @@ export class FailingItems {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #kept = new Map<string, Kept>();
+  /** How many the last sweep has met and left alone, so that the next one can look past them. */
+  passed = 0;
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock;
@@ -69,10 +71,8 @@ export class FailingItems {
     const { kind, tenant, id } = item;
     const times = { failures, since: before?.since ?? now, nextTryAt: now + pauseMs };
     const failing = { kind, tenant, id, reason: reasonOf(error), ...times };
-    // Put at the end, so that the first in the map is the one that failed longest ago.
-    this.#kept.delete(key);
+    if (before === undefined && this.#kept.size >= MOST_KEPT) return failing;
     this.#kept.set(key, { failing, isNoted: false, heldUntil: this.#clock.monotonic() + pauseMs });
-    if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
     const fields = { err: error, kind, id, tenant, failures };
     this.#logger.warn(fields, `Maintenance of a ${kind} failed and was put off by ${pauseMs / 1_000} s.`);
     return failing;

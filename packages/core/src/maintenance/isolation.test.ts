@@ -277,3 +277,24 @@ test('A15: leases that are held back after a clock jump do not make the sweep sp
   for (let second = 0; second < 5; second += 1) await clock.advance(1_000);
   expect(store.calls('due') - before).toBeLessThanOrEqual(10);
 });
+
+// fault: more rows that cannot be read come up first than are remembered one by one
+test('guarantee 12: the sweep gets to the rows behind any number that cannot be read', async () => {
+  const { waybill, clock, store, enqueue } = testEngine();
+  const unreadable = Array.from({ length: 12_000 }, (_, n) => ({
+    ...({ kind: 'job', tenant: '', id: `damaged-${n}` } as const),
+    cause: new Error('damaged'),
+  }));
+  const due = store.due.bind(store);
+  store.due = async (query) => {
+    const met = unreadable.slice(0, query.limit);
+    const found = await due({ ...query, limit: query.limit - met.length + 1 });
+    return query.limit > met.length
+      ? { ...found, unreadable: met }
+      : { ...found, jobs: [], unreadable: met, nextAt: query.now };
+  };
+  const id = await enqueue({ scheduled_at: '+PT1S' });
+  for (let second = 0; second < 10; second += 1) await clock.advance(1_000);
+  expect(await waybill.jobs.get(id)).toMatchObject({ state: 'available' });
+  expect((await waybill.health()).maintenance).toMatchObject({ status: 'failing', failing: 10_000 });
+});

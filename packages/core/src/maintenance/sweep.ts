@@ -69,15 +69,20 @@ export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<Sw
   const sweep: Sweep = { ...given, check: new StoreCheck(store), failures: [] };
   const now = store.clock.now();
   jumps.look();
-  const answer = await writer.due({ now, limit: SWEEP_BATCH + jumps.held + failing.size });
+  const limit = SWEEP_BATCH + jumps.held + Math.max(failing.size, failing.passed);
+  const answer = await writer.due({ now, limit });
   const known = [...answer.jobs.map(itemOf), ...answer.crons.map(cronItem), ...answer.workflows.map(flowItem)];
   failing.forget([...known, ...answer.unreadable]);
+  const before = failing.size;
   for (const { cause, ...item } of answer.unreadable) {
     if (!failing.holds(item)) await tell(sweep, failing.failed(item, unreadable(cause)));
   }
   const inTime = answer.jobs.filter((job) => !jumps.holds(job));
   jumps.held = answer.jobs.length - inTime.length;
   const ready = inTime.filter((job) => !failing.holds(itemOf(job)));
+  failing.passed = answer.unreadable.length + inTime.length - ready.length;
+  // What is known by now is looked past, and there is more behind it.
+  const isHidden = failing.size > before && known.length + answer.unreadable.length >= limit;
   const crons = answer.crons.filter((cron) => !failing.holds(cronItem(cron)));
   const late = answer.workflows.filter((workflow) => !failing.holds(flowItem(workflow)));
 
@@ -93,7 +98,7 @@ export async function sweepOnce(given: SweepParts, jumps: JumpWatch): Promise<Sw
   return {
     failed,
     nextAt: answer.nextAt,
-    more: ticked >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0 || ended > 0,
+    more: ticked >= SWEEP_BATCH || nodes.length > 0 || crons.length > 0 || ended > 0 || isHidden,
     isStuck: isOverdue && ticked === 0 && answer.admitted.length === 0,
     lagMs: lagOf([...ready, ...crons, ...late], now),
   };

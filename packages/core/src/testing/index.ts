@@ -16,6 +16,7 @@ export { type TestEngine, testEngine } from './test-engine.ts';
 
 export { type FlowOptions, testRandomFlows } from './flows/test-random-flows.ts';
 export { type JumpOptions, testClockJumps } from './jumps/test-clock-jumps.ts';
+export { testManyUnreadable } from './poison/test-many-unreadable.ts';
 export { type PoisonOptions, testPoison } from './poison/test-poison.ts';
 export { propertyRuns } from './property-runs.ts';
 export { type RecordingSink, recordingSink, wordOf } from './recording-sink.ts';

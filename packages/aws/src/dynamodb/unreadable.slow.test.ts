@@ -1,0 +1,7 @@
+import { testManyUnreadable } from '@waybill/core/testing';
+import { describe } from 'vitest';
+import { canRun, useLocalDynamo } from './testing/bench.ts';
+
+describe.skipIf(!canRun)('on DynamoDB Local (skipped: needs Java 17)', () => {
+  testManyUnreadable('dynamodb', useLocalDynamo().factory);
+});
