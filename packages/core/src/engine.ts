@@ -308,7 +308,7 @@ export function engine(options: EngineOptions): Engine {
     },
     health: () =>
       checkHealth(
-        ...([store, transport, resolved.maintenance ? maintenance.health() : undefined] as const),
+        ...([store, transport, () => maintenance.health()] as const),
         ...([unknownTypes.health(), sinks.ailing()] as const),
       ),
     close: () => {

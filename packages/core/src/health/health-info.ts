@@ -5,7 +5,7 @@ export interface Health {
   store: Pulse;
   /** What carries the hints, where it is something beside the store. */
   transport?: Pulse;
-  /** Absent where nobody does maintenance in the process that was asked. */
+  /** Absent where the process that was asked does no maintenance, and no other one has noted that it fails. */
   maintenance?: MaintenanceHealth;
   /** Absent where there are none. They are no fault of the server, so the status does not depend on them. */
   unknownTypes?: UnknownTypesHealth;
@@ -40,7 +40,7 @@ export interface UnknownType {
   nextTryAt: number;
 }
 
-/** Whether the sweep and the pruning of this process get on. */
+/** Whether the sweep and the pruning get on, in this process and in those that share its store. */
 export interface MaintenanceHealth {
   status: 'ok' | 'failing';
   /** Jobs and crons that could not be dealt with and were put off. */

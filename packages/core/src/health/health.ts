@@ -14,15 +14,16 @@ const ANSWER_WITHIN_MS = 6_000;
 export async function checkHealth(
   store: Store,
   transport?: Transport,
-  maintenance?: MaintenanceHealth,
+  askMaintenance?: () => Promise<MaintenanceHealth | undefined>,
   unknownTypes?: UnknownTypesHealth,
   sinks: readonly AilingSink[] = [],
 ): Promise<Health> {
   const { clock } = store;
   const ping = transport?.ping?.bind(transport);
-  const [inStore, inTransport] = await Promise.all([
+  const [inStore, inTransport, maintenance] = await Promise.all([
     feel(clock, store.capabilities.name, () => store.ping()),
     transport && ping && feel(clock, transport.capabilities.name, ping),
+    askMaintenance?.(),
   ]);
   const isWell = [inStore, inTransport, maintenance].every((part) => (part?.status ?? 'ok') === 'ok');
   return {

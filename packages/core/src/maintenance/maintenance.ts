@@ -6,6 +6,7 @@ import type { MaintenanceHealth } from '../waybill.ts';
 import { FailingItems, reasonOf } from './failing-items.ts';
 import { JumpWatch } from './jump-watch.ts';
 import { pruneAll } from './prune.ts';
+import { PutOffNotes, together } from './put-off-notes.ts';
 import { type Makers, sweepOnce } from './sweep.ts';
 
 /** After a failed round the next one waits this long, so that a store in trouble is not hammered. */
@@ -25,6 +26,7 @@ export class Maintenance {
   readonly #options: ResolvedOptions;
   readonly #parts: MaintenanceParts;
   readonly #failing: FailingItems;
+  readonly #notes: PutOffNotes;
   readonly #stopping = new AbortController();
   /** What failed as a whole and has not succeeded since, with its reason. */
   readonly #failedRounds = new Map<string, string>();
@@ -38,6 +40,7 @@ export class Maintenance {
     this.#options = options;
     this.#parts = parts;
     this.#failing = new FailingItems(options.clock, options.logger);
+    this.#notes = new PutOffNotes({ records: options.store.records, clock: options.clock });
   }
 
   start(): void {
@@ -51,7 +54,13 @@ export class Maintenance {
     if (nextAt < this.#sleepingUntil) this.#wake.abort();
   }
 
-  health(): MaintenanceHealth {
+  /** Of this process, where it does maintenance, and what others have noted. */
+  async health(): Promise<MaintenanceHealth | undefined> {
+    const others = await this.#notes.others();
+    return together(this.#options.maintenance ? [this.#own(), ...others] : others, MOST_NAMED);
+  }
+
+  #own(): MaintenanceHealth {
     const items = this.#failing.list();
     const isWell = items.length === 0 && this.#failedRounds.size === 0;
     const reasons = [...this.#failedRounds].map(([what, reason]) => `${what}: ${reason}`);
@@ -66,6 +75,7 @@ export class Maintenance {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#loops);
+    await this.#notes.clear().catch(() => {});
   }
 
   async #sweepLoop(): Promise<void> {
@@ -74,6 +84,7 @@ export class Maintenance {
     while (!this.#stopping.signal.aborted) {
       this.#earliest = Number.POSITIVE_INFINITY;
       const due = await this.#sweep(jumps);
+      await this.#notes.tell(this.#own());
       await this.#sleepUntil(Math.min(due, this.#earliest, clock.now() + sweepEveryMs));
     }
   }

@@ -1,10 +1,11 @@
-import { checkNodeVersion, type MaintenanceHealth } from '@waybill/core';
+import { checkNodeVersion } from '@waybill/core';
 import { type Address, fileOf, parseAddress, type SqliteAddress } from '../../connect/parse-address.ts';
 import type { Context } from '../context.ts';
 import { refusalOf } from '../report.ts';
 import type { Check } from './check.ts';
 import { checkClock, checkServerClock } from './clock.ts';
 import { checkDurability, checkFile, checkSchema, checkSpace } from './file.ts';
+import { checkPutOff, maintenanceCheck } from './maintenance.ts';
 
 export type { Check } from './check.ts';
 export { checkTasks } from './tasks.ts';
@@ -35,11 +36,12 @@ export async function checkStore(context: Context, transport: string): Promise<C
   switch (address.kind) {
     case 'postgres': {
       const { examinePostgres } = await import('@waybill/sql/postgres');
-      return examinePostgres(address.options);
+      return withPutOff(context, await examinePostgres(address.options));
     }
     case 'dynamodb': {
       const { examineDynamo } = await import('@waybill/aws/dynamodb');
-      return examineDynamo({ ...address.options, clock: context.clock }, { polls: transport === 'poll' });
+      const polls = transport === 'poll';
+      return withPutOff(context, await examineDynamo({ ...address.options, clock: context.clock }, { polls }));
     }
     case 'remote': {
       const reached = await checkReach(context);
@@ -51,6 +53,11 @@ export async function checkStore(context: Context, transport: string): Promise<C
       return [...(await checkSqlite(context, address)), checkDurability(address)];
   }
 }
+
+const withPutOff = async (context: Context, checks: Check[]): Promise<Check[]> => [
+  ...checks,
+  ...(await checkPutOff(context, checks)),
+];
 
 /** From the ground up: without a file that can be written to, the store need not be asked. */
 async function checkSqlite(context: Context, address: SqliteAddress): Promise<Check[]> {
@@ -85,18 +92,8 @@ async function checkReach(context: Context): Promise<Check[]> {
     const ill = [store, transport].find((pulse) => pulse?.status === 'unhealthy');
     if (ill) return [{ name, status: 'fail', message: `${ill.name} is ${ill.status}` }];
     const reached: Check = { name, status: store.latencyMs > SLOW_MS ? 'warn' : 'ok', message };
-    return maintenance ? [reached, checkMaintenance(maintenance)] : [reached];
+    return maintenance ? [reached, maintenanceCheck(maintenance)] : [reached];
   } catch (error) {
     return [failed(name, error)];
   }
-}
-
-/** What the server could not deal with and has put off. */
-function checkMaintenance({ status, failing, items, reason }: MaintenanceHealth): Check {
-  const name = 'maintenance';
-  if (status === 'ok') return { name, status, message: 'nothing was put off' };
-  const [first] = items;
-  if (!first) return { name, status: 'warn', message: reason ?? 'it fails' };
-  const message = `${failing} put off, first ${first.kind} ${first.id}: ${first.reason}`;
-  return { name, status: 'warn', message, hint: 'Repair or cancel it; the server tries again by itself.' };
 }
