@@ -52,6 +52,38 @@ test('a job of a queue that keeps nothing makes room also where another server h
   await reader.cancel();
 });
 
+// fault: a client cancels its stream, or loses its connection, while the claim of the stream is under way
+test.each(['cancels its stream', 'loses its connection'])(
+  'guarantee 13: the jobs of a gRPC client that %s before it has them are taken back at once',
+  async (how) => {
+    const { grpcUrl, waybill, noticed } = await socketServer({ grpcPort: 0 });
+    const client = grpcClients(grpcUrl!);
+    await waybill.jobs.enqueueMany([JOB, JOB, JOB]);
+    const { claim } = waybill.jobs;
+    const [asked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    waybill.jobs.claim = async (call) => {
+      asked.resolve();
+      await goOn.promise;
+      return claim({ queues: call.queues, count: 3 });
+    };
+    const isGone = noticed(DEQUEUE);
+    const leaving = new AbortController();
+    const stream = client.jobs.dequeueJobs({ queue: 'default', maxJobs: 3 }, { signal: leaving.signal });
+    const refused = expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow();
+    await asked.promise;
+    if (how === 'cancels its stream') leaving.abort();
+    else client.abort();
+    await Promise.all([refused, isGone]);
+    waybill.jobs.claim = claim;
+    goOn.resolve();
+    for (let taken = 0; taken < 3; ) {
+      const leases = await claim({ queues: ['default'], count: 3, waitMs: 30_000 });
+      expect(leases.map(({ job: { run, attempt } }) => [run, attempt])).toEqual(leases.map(() => [2, 1]));
+      taken += leases.length;
+    }
+  },
+);
+
 // fault: the store fails one read of the log, and one heartbeat
 test('guarantee 2: a stream lives through a store that fails: its jobs stay held, and the next one comes', async () => {
   const { app, waybill, clock } = harness();
