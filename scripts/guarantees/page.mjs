@@ -12,6 +12,7 @@ npx vitest run -t 'guarantee 3'                        # tests that name this gu
 npx vitest run -t 'guarantees? [0-9, and]*\\b3\\b'       # also those that name it beside others
 npx vitest run --config vitest.slow.config.ts -t '..'  # the same for the slow ones
 npm run mutants                                        # removes one guard at a time; a test must fail
+npm run chaos -- --store postgres --minutes 480        # a night in which processes, networks and clocks fail at random
 \`\`\`
 
 [chaos.md](chaos.md) tells how to let processes, networks and clocks fail at random. The title of a test names its
