@@ -1,4 +1,5 @@
 import { type Clock, invalidField, type Logger, type Retention, stderrLogger, systemClock } from '@waybill/core';
+import type { ServicePlace } from '../first-answer.ts';
 import { type ClientTimeouts, type Timeouts, timeoutsOf } from '../timeouts.ts';
 import type { DynamoObserver } from './observed-client.ts';
 import type { Client } from './sdk.ts';
@@ -74,6 +75,8 @@ const RETENTION: Retention = {
 const MOST_SHARDS = 256;
 
 export interface Settings {
+  /** For messages. */
+  place: ServicePlace;
   table: string;
   createTable: boolean;
   claimsByRank: boolean;
@@ -98,7 +101,9 @@ export function settingsOf(options: DynamoOptions): Settings {
     }
   }
   const retention = mergeRetention(RETENTION, options.retention ?? {});
+  const { region, endpoint } = options;
   return {
+    place: { service: 'DynamoDB', region, endpoint },
     table: options.table,
     createTable: options.createTable ?? true,
     claimsByRank: options.ready !== 'none',

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WaybillError } from '@waybill/core';
+import { firstAnswer } from '../first-answer.ts';
 import { withPatience } from './failures.ts';
 import type { Client, Sdk } from './sdk.ts';
 import type { Settings } from './settings.ts';
@@ -33,7 +34,7 @@ const LONGEST_WAIT_MS = 120_000;
 /** Makes the table when it is not there, and waits until it can be used. */
 export async function ensureTable(sdk: Sdk, client: Client, settings: Settings): Promise<void> {
   const TableName = settings.table;
-  let status = await statusOf(sdk, client, settings);
+  let status = await firstAnswer(statusOf(sdk, client, settings), settings.place, settings);
   if (status === null) {
     if (!settings.createTable) {
       throw new WaybillError('unavailable', `The table '${TableName}' does not exist.`, {

@@ -1,4 +1,5 @@
-import { checkNodeVersion, type Delivery, type Hint, type Transport } from '@waybill/core';
+import { checkNodeVersion, type Delivery, type Hint, type Transport, WaybillError } from '@waybill/core';
+import { firstAnswer } from '../first-answer.ts';
 import { sqsAside } from './aside.ts';
 import type { Base } from './base.ts';
 import { deadMessage } from './dead-jobs.ts';
@@ -33,6 +34,21 @@ export async function sqsTransport(options: SqsOptions = {}): Promise<SqsTranspo
   const pulse = queuePulse(base, book);
   const sending = new Set<Promise<void>>();
   const late = new LateReceives(settings.logger);
+  // A client of the caller's own may have been asked already.
+  if (!options.client) void checkPlace();
+
+  /** A mistake in the address is reported before the first job is enqueued. */
+  async function checkPlace(): Promise<void> {
+    const QueueName = book.nameFor({ tenant: '', queue: 'default' }, 'default')!;
+    const request = base.client.send(new sdk.GetQueueUrlCommand({ QueueName }));
+    const place = { service: 'SQS', region: options.region, endpoint: options.endpoint };
+    const reporting = { logger: settings.logger, signal: closing.signal };
+    await firstAnswer(request, place, reporting).catch((error: unknown) => {
+      // Anything else is an answer, for example that there is no such queue yet.
+      if (closing.signal.aborted || !(error instanceof WaybillError)) return;
+      settings.logger.warn({ hint: error.hint }, `${error.message} Workers look into the store until it does.`);
+    });
+  }
 
   /** Every one gets its try, and the first failure is told. */
   function sendAll(work: readonly Promise<void>[]): Promise<void> {
