@@ -1,128 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { aJob, TestClock } from '@waybill/core/testing';
 import { type FauxqsServer, startFauxqs } from 'fauxqs';
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { hasTable } from './dynamodb/doctor.ts';
-import { dynamoStore } from './dynamodb/store.ts';
-import { canRun, useLocalDynamo } from './dynamodb/testing/bench.ts';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { s3BlobStore } from './s3/s3-blob-store.ts';
 import { sqsTransport } from './sqs/sqs-transport.ts';
-import { answered, FaultyProxy } from './testing/faulty-proxy.ts';
-import { LIMITED, storeOperations, verbsOf } from './testing/store-operations.ts';
+import { behindProxy, LEASE, testNoAnswer, timeouts } from './testing/test-no-answer.ts';
 
-/** Short, so that a call to a service that does not answer is over soon; the emulators are faster. */
-const timeouts = { connectMs: 1_000, requestMs: 1_000, callMs: 2_500 };
-/** Tells a hang from an answer. */
-const HANGS_MS = 15_000;
-const LEASE = { claimId: 'claim', workerId: 'w', leaseMs: 30_000 };
+// The others are in no-answer.slow.test.ts.
+testNoAnswer([
+  { name: 'swallows', mode: 'swallow' },
+  { name: 'stalls', mode: 'stall' },
+  { name: 'resets', mode: 'reset' },
+]);
 
-beforeAll(() => {
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');
-  return () => vi.unstubAllEnvs();
-});
-
-async function behindProxy(target: string) {
-  const proxy = await FaultyProxy.start(target);
-  onTestFinished(() => proxy.close());
-  return { proxy, address: { endpoint: proxy.endpoint, region: 'us-east-1', timeouts } };
-}
-
-/** Every call fails in time, and says which service did not answer at which address. */
-async function failInTime(service: string, proxy: FaultyProxy, calls: Record<string, () => Promise<unknown>>) {
-  const told = await Promise.all(
-    Object.entries(calls).map(async ([name, call]) => {
-      const ended = answered(call(), HANGS_MS).then(
-        () => 'answered',
-        (error: { code?: string; message: string }) => `${error.code ?? 'hangs'}: ${error.message}`,
-      );
-      return [name, await ended];
-    }),
-  );
-  const expected = new RegExp(`^unavailable: .*${service}.*${proxy.endpoint}`);
-  for (const [name, text] of told) expect(text, name).toMatch(expected);
-}
-
-const MODES = ['swallow', 'stall', 'trickle', 'drip', 'reset'] as const;
-
-describe.skipIf(!canRun)('DynamoDB (skipped: needs Java 17)', () => {
-  const local = useLocalDynamo();
-
-  test.each(MODES)('B1, E1: calls to a DynamoDB that %ss end in time, and the next one works at once', async (mode) => {
-    const { proxy, address } = await behindProxy(local.endpoint());
-    vi.stubEnv('AWS_ACCESS_KEY_ID', local.accessKey());
-    const clock = new TestClock();
-    const table = local.newTable();
-    const made = await local.open({ table, clock });
-    onTestFinished(made.close);
-    const store = await dynamoStore({ ...address, table, createTable: false, clock });
-    onTestFinished(() => store.close());
-    await store.insert(Array.from({ length: 8 }, () => ({ jobs: [aJob()] })));
-    await store.queues.setLimit('', LIMITED, { concurrency: 1, rate: null });
-    await store.claim([{ tenant: '', queues: [LIMITED], limit: 1, ...LEASE, now: clock.now() }]);
-    const [jobs] = await store.claim([{ tenant: '', queues: ['default'], limit: 8, ...LEASE, now: clock.now() }]);
-    const job = jobs![0]!;
-    // Several connections that are idle when the fault begins, and that are dead from then on.
-    await Promise.all(jobs!.map((one) => store.get([one])));
-    const operations = storeOperations(store, job, clock);
-    expect(Object.keys(operations).sort(), 'every verb of the store').toEqual(verbsOf(store).sort());
-    proxy.mode = mode;
-    await failInTime('DynamoDB', proxy, {
-      ...operations,
-      open: () => dynamoStore({ ...address, table, createTable: false }),
-      'has table': () => hasTable({ ...address, table }),
-    });
-    proxy.mode = 'pass';
-    const before = proxy.swallowed;
-    expect(await answered(store.get([job]), HANGS_MS)).toMatchObject([{ id: job.id }]);
-    expect(proxy.swallowed, 'no dead connection was used again').toBe(before);
-  });
-});
-
-describe('SQS and S3', () => {
+describe('SQS and S3 that answer late, or in part', () => {
   let server: FauxqsServer;
   beforeAll(async () => {
     server = await startFauxqs({ port: 0, host: '127.0.0.1', logger: false });
     return () => server.stop();
-  });
-
-  test.each(MODES)('B1, E1: calls to an SQS that %ss end in time, and the next one works at once', async (mode) => {
-    const { proxy, address } = await behindProxy(server.address);
-    const transport = await sqsTransport({ ...address, prefix: `t${randomUUID().slice(0, 8)}` });
-    onTestFinished(() => transport.close());
-    const hint = { tenant: '', jobId: aJob().job.id, queue: 'mails', type: 'a.b', priority: 0, attempt: 1, delayMs: 0 };
-    const receive = () => transport.receive({ tenant: '', queues: ['mails'], max: 1, waitMs: 0, claim: LEASE });
-    await transport.send([hint]);
-    await transport.tellDead!([aJob({ queue: 'mails' }).job]);
-    const [aside] = await transport.aside!.take({ tenant: '', queue: 'mails' }, 1);
-    const { deliveries } = (await receive()) as { deliveries: Parameters<typeof transport.ack>[0][] };
-    const delivery = deliveries[0]!;
-    const operations = {
-      send: () => transport.send([hint]),
-      receive,
-      ack: () => transport.ack(delivery),
-      extend: () => transport.extend(delivery, 30_000),
-      release: () => transport.release(delivery, 0),
-      depth: () => transport.depth!('', 'mails'),
-      putAside: () => transport.putAside!({ ...delivery, message: { Body: '{}' } }, 'it is none'),
-      tellDead: () => transport.tellDead!([aJob({ queue: 'mails' }).job]),
-      ping: () => transport.ping!(),
-      'aside.take': () => transport.aside!.take({ tenant: '', queue: 'mails' }, 1),
-      'aside.putBack': () => transport.aside!.putBack(aside!),
-      'aside.sendBack': () => transport.aside!.sendBack(aside!),
-      'aside.remove': () => transport.aside!.remove(aside!),
-    };
-    expect(Object.keys(operations).sort(), 'every verb of the transport').toEqual(verbsOf(transport).sort());
-    proxy.mode = mode;
-    await failInTime('SQS', proxy, {
-      ...operations,
-      'send to a new queue': () => transport.send([{ ...hint, queue: 'new' }]),
-    });
-    proxy.mode = 'pass';
-    const before = proxy.swallowed;
-    await answered(transport.ack(delivery), HANGS_MS);
-    expect(await answered(receive(), HANGS_MS)).toMatchObject({ kind: 'hints' });
-    expect(proxy.swallowed, 'no dead connection was used again').toBe(before);
   });
 
   test('B1: a long poll that SQS answers late is not cut', async () => {
@@ -136,28 +30,21 @@ describe('SQS and S3', () => {
     expect(performance.now() - waited).toBeGreaterThan(timeouts.requestMs);
   });
 
-  test.each(MODES)('B1, E1: calls to an S3 that %ss end in time, and the next one works at once', async (mode) => {
+  // fault: the connection is reset in the midst of the body, once
+  test('an object whose body breaks off is asked for again', async () => {
     const { proxy, address } = await behindProxy(server.address);
     const bucket = server.createBucket(`b-${randomUUID()}`).bucketName;
     const blobs = await s3BlobStore({ ...address, bucket });
     onTestFinished(() => blobs.close());
     const data = new TextEncoder().encode('x'.repeat(10_000));
     await blobs.put('jobs/1/args', data);
-    const operations = {
-      put: () => blobs.put('jobs/2/args', data),
-      get: () => blobs.get('jobs/1/args'),
-      list: () => blobs.list('jobs/', { limit: 10 }),
-      deletePrefix: () => blobs.deletePrefix('jobs/1/'),
-    };
-    expect(Object.keys(operations).sort(), 'every verb of the blob store').toEqual(verbsOf(blobs).sort());
-    const { put, ...others } = operations;
-    const puts = { put, 'put of 8 MB': () => blobs.put('jobs/3/args', new Uint8Array(8_000_000)) };
-    proxy.mode = mode;
-    // The answer to a put has no body that could stall or drip.
-    await failInTime('S3', proxy, mode === 'stall' || mode === 'drip' ? others : { ...puts, ...others });
-    proxy.mode = 'pass';
-    const before = proxy.swallowed;
-    expect(await answered(blobs.get('jobs/1/args'), HANGS_MS)).toEqual(data);
-    expect(proxy.swallowed, 'no dead connection was used again').toBe(before);
+    proxy.mode = 'reset';
+    proxy.resetAfter = 5_000;
+    const broken = proxy.swallows().then(() => {
+      proxy.mode = 'pass';
+    });
+    expect(await blobs.get('jobs/1/args')).toEqual(data);
+    await broken;
+    expect(proxy.swallowed).toBe(1);
   });
 });

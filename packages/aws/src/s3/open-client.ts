@@ -1,6 +1,6 @@
 import { boundAnswers, msFor } from '../answer-bound.ts';
 import { clientSettings, watchFailures } from '../client-settings.ts';
-import { timeoutsOf, triesIn } from '../timeouts.ts';
+import { type Timeouts, timeoutsOf, triesIn } from '../timeouts.ts';
 import { type Client, loadSdk, type Sdk } from './sdk.ts';
 import type { S3Options } from './settings.ts';
 
@@ -11,14 +11,15 @@ export interface OpenedClient {
   client: Client;
   /** The bound of a request that brings so many bytes: they are sent before an answer can begin. */
   timeToPut(bytes: number): { requestTimeout?: number };
+  timeouts: Timeouts;
   close(): void;
 }
 
 /** The caller's own client, which stays the caller's to close, or one made for this store. */
 export async function openClient(options: S3Options): Promise<OpenedClient> {
   const sdk = await loadSdk();
-  if (options.client) return { sdk, client: options.client, timeToPut: () => ({}), close: () => {} };
   const timeouts = timeoutsOf(options.timeouts);
+  if (options.client) return { sdk, client: options.client, timeToPut: () => ({}), timeouts, close: () => {} };
   const { connectMs, requestMs } = timeouts;
   const bounds = { sockets: SOCKETS, connectMs, answerMs: requestMs, silenceMs: requestMs };
   const { settings, agents } = clientSettings(options, bounds);
@@ -30,5 +31,5 @@ export async function openClient(options: S3Options): Promise<OpenedClient> {
   });
   boundAnswers(watchFailures(client, agents), requestMs);
   const timeToPut = (bytes: number) => ({ requestTimeout: requestMs + msFor(bytes) });
-  return { sdk, client, timeToPut, close: () => client.destroy() };
+  return { sdk, client, timeToPut, timeouts, close: () => client.destroy() };
 }

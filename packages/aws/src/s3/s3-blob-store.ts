@@ -1,4 +1,6 @@
 import { type BlobStore, checkNodeVersion } from '@waybill/core';
+import { isSilence } from '../silence.ts';
+import { triesIn } from '../timeouts.ts';
 import { failure, isMissing } from './failures.ts';
 import { openClient } from './open-client.ts';
 import { loadPresigner } from './sdk.ts';
@@ -11,7 +13,7 @@ const MOST_AT_ONCE = 1_000;
 export async function s3BlobStore(options: S3Options): Promise<BlobStore> {
   checkNodeVersion();
   const { bucket: Bucket, prefix: root = '' } = options;
-  const { sdk, client, timeToPut, close } = await openClient(options);
+  const { sdk, client, timeToPut, timeouts, close } = await openClient(options);
   const presigner = await loadPresigner();
   const at = (key: string) => ({ Bucket, Key: root + key });
   const told = async <T>(request: Promise<T>): Promise<T> => {
@@ -41,12 +43,17 @@ export async function s3BlobStore(options: S3Options): Promise<BlobStore> {
     },
 
     get: async (key) => {
-      try {
-        const { Body } = await client.send(new sdk.GetObjectCommand(at(key)));
-        return (await Body?.transformToByteArray()) ?? new Uint8Array();
-      } catch (error) {
-        if (isMissing(error)) return null;
-        throw failure(Bucket, error, options.endpoint);
+      const lastBegin = performance.now() + timeouts.callMs - timeouts.requestMs;
+      for (let left = triesIn(timeouts); ; left -= 1) {
+        try {
+          const { Body } = await client.send(new sdk.GetObjectCommand(at(key)));
+          return (await Body?.transformToByteArray()) ?? new Uint8Array();
+        } catch (error) {
+          if (isMissing(error)) return null;
+          // The SDK repeats a request until the headers of its answer have come, and no body that breaks off.
+          const isOver = left <= 1 || performance.now() > lastBegin || !isSilence(error);
+          if (isOver) throw failure(Bucket, error, options.endpoint);
+        }
       }
     },
 

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
  * `pass`: bytes go through. `swallow`: connections are accepted, and whatever is sent over any of them is never
  * answered. `stall`: of every answer only the headers and the first byte of the body come. `trickle`: answers come so
  * slowly that their headers are never whole, though the connection is never silent. `drip`: the headers come at once, and
- * the body as slowly. `reset`: each connection is reset behind the first byte of its answer.
+ * the body as slowly. `reset`: each connection is reset behind `resetAfter` bytes of its answers.
  */
 type Mode = 'pass' | 'swallow' | 'stall' | 'trickle' | 'drip' | 'reset';
 
@@ -28,6 +28,7 @@ const DRIP_MS = 700;
  */
 export class FaultyProxy {
   mode: Mode = 'pass';
+  resetAfter = 1;
   readonly endpoint: string;
   readonly #server: ReturnType<typeof createServer>;
   readonly #sockets: Set<Socket>;
@@ -74,6 +75,7 @@ export class FaultyProxy {
 
   #relay(client: Socket, target: Socket): void {
     let isDead = false;
+    let untilReset: number | undefined;
     for (const socket of [client, target]) {
       this.#sockets.add(socket);
       socket.on('error', () => {});
@@ -103,11 +105,19 @@ export class FaultyProxy {
     target.on('data', (bytes) => {
       if (isDead) return;
       if (this.mode === 'pass') client.write(bytes);
-      if (this.mode === 'trickle' || this.mode === 'reset') {
+      if (this.mode === 'trickle') {
         isDead = true;
         this.#tell();
-        if (this.mode === 'trickle') trickle(bytes, client);
-        else client.write(bytes.subarray(0, 1), () => client.resetAndDestroy());
+        trickle(bytes, client);
+      }
+      if (this.mode === 'reset') {
+        untilReset ??= this.resetAfter;
+        const some = bytes.subarray(0, untilReset);
+        untilReset -= some.length;
+        if (untilReset > 0) return void client.write(some);
+        isDead = true;
+        this.#tell();
+        client.write(some, () => client.resetAndDestroy());
       }
       if (this.mode === 'drip') {
         const end = bytes.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length;
