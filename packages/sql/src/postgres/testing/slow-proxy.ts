@@ -3,18 +3,24 @@ import { onTestFinished } from 'vitest';
 
 /**
  * What happens to the answers of the server. `swallow`: they never come, as behind a dead firewall. `trickle`: a byte in a
- * second. `reset`: the connection is reset at their first byte, when the server has done what it was asked for.
+ * second. `reset`: the connection is reset behind `resetAfter` bytes of them, when the server has done what it was asked for.
  */
 export type Trouble = 'none' | 'swallow' | 'trickle' | 'reset';
 
 const BYTE_EVERY_MS = 1_000;
 
+export interface SlowProxy {
+  url: string;
+  trouble: Trouble;
+  resetAfter: number;
+}
+
 /** A network between client and server whose answers get into trouble. What the client sends always arrives. */
-export async function startSlowProxy(target: string): Promise<{ url: string; trouble: Trouble }> {
+export async function startSlowProxy(target: string): Promise<SlowProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const timers = new Set<NodeJS.Timeout>();
-  const state: { url: string; trouble: Trouble } = { url: '', trouble: 'none' };
+  const state: SlowProxy = { url: '', trouble: 'none', resetAfter: 0 };
 
   // Half open: an end that the client sends is not answered by itself.
   const server = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
@@ -36,10 +42,18 @@ export async function startSlowProxy(target: string): Promise<{ url: string; tro
       if (state.trouble !== 'swallow') client.end();
     });
     const late: number[] = [];
+    let untilReset: number | undefined;
     upstream.on('data', (bytes) => {
       if (state.trouble === 'none' && late.length === 0) client.write(bytes);
-      else if (state.trouble === 'reset') client.resetAndDestroy();
-      else if (state.trouble === 'trickle' || late.length > 0) {
+      else if (state.trouble === 'reset') {
+        untilReset ??= state.resetAfter;
+        const some = bytes.subarray(0, untilReset);
+        untilReset -= some.length;
+        const isOver = untilReset === 0;
+        client.write(some, () => {
+          if (isOver) client.resetAndDestroy();
+        });
+      } else if (state.trouble === 'trickle' || late.length > 0) {
         if (late.length === 0) timers.add(trickle(client, late));
         late.push(...bytes);
       }
