@@ -35,6 +35,7 @@ import { jobJournal } from './journal/job-journal.ts';
 import { checkedRule } from './limits/limit-options.ts';
 import { limits } from './limits/limits.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
+import { type Upkeep, upkeep } from './maintenance/upkeep.ts';
 import { checkNodeVersion } from './node-version.ts';
 import { guarded } from './observer.ts';
 import { type EngineOptions, resolveOptions } from './options.ts';
@@ -63,7 +64,12 @@ const COUNT_AT_MOST = 10_000;
 const EVENTS_LIMIT = 100;
 
 /** The port with what only an engine has for certain. */
-export type Engine = Waybill & Required<Pick<Waybill, 'records' | 'keys' | 'sinks' | 'audit'>>;
+export type Engine = WholePort & {
+  /** For processes without loops of their own, such as functions. */
+  readonly upkeep: Upkeep;
+};
+
+type WholePort = Waybill & Required<Pick<Waybill, 'records' | 'keys' | 'sinks' | 'audit'>>;
 
 /** The embedded engine: the whole of Waybill on one store, in this process. */
 export function engine(options: EngineOptions): Engine {
@@ -317,5 +323,10 @@ export function engine(options: EngineOptions): Engine {
     },
   };
   // Every name of a tenant that comes in is checked there, and nowhere else.
-  return inTenant(port, '') as Engine;
+  const whole = inTenant(port, '') as WholePort;
+  const calls = {
+    ...{ store, writer, make, maintenance, advancer },
+    hint: (jobs: readonly Job[]) => followUp.hint(jobs),
+  };
+  return { ...whole, upkeep: upkeep(calls) };
 }

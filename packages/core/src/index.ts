@@ -59,6 +59,8 @@ export type { Json, JsonObject } from './json.ts';
 export type { LimitOptions, RateOptions } from './limits/limit-options.ts';
 export { checkLogger, LOG_LEVELS, type Logger, type LogLevel, silentLogger } from './logger.ts';
 export type { FailingItem } from './maintenance/failing-items.ts';
+export type { PassOptions, PassReport } from './maintenance/maintenance.ts';
+export type { Upkeep } from './maintenance/upkeep.ts';
 export type { EngineObserver } from './observer.ts';
 export type { EngineOptions, RetentionOptions } from './options.ts';
 export { Places } from './places.ts';

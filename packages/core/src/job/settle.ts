@@ -33,11 +33,15 @@ export function settle(job: Job, outcome: Outcome, now: number): Transition {
       const told = outcome.reason === undefined ? {} : { reason: outcome.reason };
       return finish(job, { state: 'cancelled', outcome: 'cancelled' }, [['job.cancelled', told]], now);
     }
-    case 'discarded': {
-      const dead = outcome.deadLetter ?? keepsDead(resolveRetry(job.spec.retry), outcome.error);
-      return giveUp(job, 'discarded', errorOf(job, outcome.error, now), dead, now);
-    }
+    case 'discarded':
+      return discard(job, outcome.error, now, outcome.deadLetter);
   }
+}
+
+/** Given up now, whatever attempts are left. */
+export function discard(job: Job, error: ErrorInput, now: number, deadLetter?: boolean): Transition {
+  const dead = deadLetter ?? keepsDead(resolveRetry(job.spec.retry), error);
+  return giveUp(job, 'discarded', errorOf(job, error, now), dead, now);
 }
 
 function snooze(job: Job, asked: number, now: number): Transition {

@@ -36,6 +36,21 @@ const LEADS_TO: [name: string, command: Command, now: number, to: Partial<Record
     },
   ],
   ['activate', { do: 'activate' }, NOW, { pending: 'available' }],
+  [
+    'give up, while a lease holds',
+    { do: 'give_up', error },
+    NOW,
+    { scheduled: 'discarded', available: 'discarded', pending: 'discarded', retryable: 'discarded' },
+  ],
+  [
+    'give up, when every lease has ended',
+    { do: 'give_up', error },
+    LATER,
+    {
+      ...{ scheduled: 'discarded', available: 'discarded', pending: 'discarded', retryable: 'discarded' },
+      active: 'discarded',
+    },
+  ],
   ['replay', { do: 'replay' }, NOW, { completed: 'available', cancelled: 'available', discarded: 'available' }],
   ['forget', { do: 'forget' }, NOW, {}],
   // A run that is under way keeps its version, which its worker counts on.

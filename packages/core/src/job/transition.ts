@@ -3,9 +3,9 @@ import { finish } from './finish.ts';
 import { type GateCommand, gate, isGate } from './gate.ts';
 import { isFinished, type Job } from './job.ts';
 import { endWithoutRun, type NodeEnd } from './node-end.ts';
-import type { Outcome } from './outcome.ts';
+import type { ErrorInput, Outcome } from './outcome.ts';
 import { boundedMoment, seqAt } from './rank.ts';
-import { isPast, settle, timeOut, waiting } from './settle.ts';
+import { discard, isPast, settle, timeOut, waiting } from './settle.ts';
 import { tick } from './tick.ts';
 
 export type Command =
@@ -19,6 +19,8 @@ export type Command =
   | { do: 'end'; end: NodeEnd }
   | GateCommand
   | { do: 'replay' }
+  /** Ends what will not come to an end by itself, as a failure. Not while a worker holds it. */
+  | { do: 'give_up'; error: ErrorInput }
   | { do: 'forget' }
   | { do: 'advanced' }
   | { do: 'reinstate' }
@@ -51,6 +53,8 @@ export function transition(job: Job, command: Command, now: number): Transition 
     case 'approve':
     case 'revise':
       return gate(job, command, now);
+    case 'give_up':
+      return isGivable(job, now) ? discard(job, command.error, now) : null;
     case 'replay':
       return isReplayable(job) ? replay(job, now) : null;
     case 'forget':
@@ -125,6 +129,10 @@ function cancel(job: Job, command: Extract<Command, { do: 'cancel' }>, now: numb
   };
   return finish(job, { state: 'cancelled', outcome: 'cancelled' }, [['job.cancelled', told]], now);
 }
+
+/** A run whose lease has ended is held by nobody, whether or not the sweep has seen that. */
+const isGivable = ({ state, leaseUntil }: Job, now: number): boolean =>
+  state === 'active' ? isPast(leaseUntil, now) : !isFinished(state);
 
 /** A job that was also scheduled keeps waiting for its time. */
 function activate(job: Job, notBefore: number | undefined, now: number): Transition {

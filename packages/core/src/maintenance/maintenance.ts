@@ -7,7 +7,7 @@ import { FailingItems, reasonOf } from './failing-items.ts';
 import { JumpWatch } from './jump-watch.ts';
 import { pruneAll } from './prune.ts';
 import { PutOffNotes, together } from './put-off-notes.ts';
-import { type Makers, sweepOnce } from './sweep.ts';
+import { type Makers, type SweepAnswer, sweepOnce } from './sweep.ts';
 
 /** After a failed round the next one waits this long, so that a store in trouble is not hammered. */
 const AFTER_ERROR_MS = 1_000;
@@ -19,6 +19,22 @@ interface MaintenanceParts {
   make: Makers;
   /** Clears away what no row refers to any more, where payloads are kept outside of the rows. */
   blobs?: BlobSweep;
+}
+
+export interface PassOptions {
+  /** Waits this long for what becomes due meanwhile; 0: ends when nothing is due. @defaultValue 0 */
+  forMs?: number;
+  /** Begins nothing more. @defaultValue none */
+  signal?: AbortSignal;
+}
+
+export interface PassReport {
+  /** Looks at what is due, each at a batch. */
+  sweeps: number;
+  /** Runs that were ended because of a timeout or a lost lease. */
+  failed: number;
+  /** When the next row is due; null: nothing waits. */
+  nextAt: number | null;
 }
 
 /** The engine's upkeep: one loop for due rows, one for what is too old. */
@@ -35,6 +51,8 @@ export class Maintenance {
   #sleepingUntil = Number.NEGATIVE_INFINITY;
   #wake = new AbortController();
   #loops: Promise<void>[] = [];
+  /** By the monotonic clock. */
+  #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ResolvedOptions, parts: MaintenanceParts) {
     this.#options = options;
@@ -72,6 +90,33 @@ export class Maintenance {
     };
   }
 
+  /** For a process without loops: rejects where a loop would try again. Prunes no more often than a loop does. */
+  async pass({ forMs = 0, signal }: PassOptions = {}): Promise<PassReport> {
+    const { clock, retention, sweepEveryMs } = this.#options;
+    const over = signal ? AbortSignal.any([signal, this.#stopping.signal]) : this.#stopping.signal;
+    const end = clock.monotonic() + forMs;
+    // Anew for each pass: a function that was frozen in between saw no clock jump.
+    const jumps = new JumpWatch(clock);
+    const report = { sweeps: 0, failed: 0, nextAt: null as number | null };
+    while (!over.aborted) {
+      const { failed, more, nextAt } = await this.#sweepOnce(jumps);
+      report.sweeps += 1;
+      report.failed += failed.length;
+      report.nextAt = nextAt;
+      if (more) continue;
+      const leftMs = end - clock.monotonic();
+      if (leftMs <= 0) break;
+      const dueInMs = nextAt === null ? leftMs : Math.max(1, nextAt - clock.now());
+      await clock.sleep(Math.min(leftMs, dueInMs, sweepEveryMs), over);
+    }
+    if (over.aborted || clock.monotonic() - this.#prunedAt < retention.everyMs) return report;
+    const { store } = this.#options;
+    await pruneAll(store, retention, over);
+    await this.#parts.blobs?.round(retention.eventsMs, over);
+    this.#prunedAt = clock.monotonic();
+    return report;
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#loops);
@@ -91,15 +136,20 @@ export class Maintenance {
 
   /** Answers when the next row is due. */
   async #sweep(jumps: JumpWatch): Promise<number> {
-    const { store, clock, logger, observer } = this.#options;
-    const parts = { ...this.#parts, store, failing: this.#failing };
-    const swept = await this.#round('Sweeping', () => sweepOnce(parts, jumps));
+    const { clock } = this.#options;
+    const swept = await this.#round('Sweeping', () => this.#sweepOnce(jumps));
     if (swept === undefined) return clock.now() + AFTER_ERROR_MS;
-    const { failed, nextAt, more, isStuck, lagMs } = swept;
-    observer?.swept?.({ lagMs });
-    for (const job of failed) logger.warn({ job: job.id, task: job.type, run: job.run }, failureLine(job));
+    const { nextAt, more, isStuck } = swept;
     if (more) return clock.now();
     return isStuck ? Number.POSITIVE_INFINITY : (nextAt ?? Number.POSITIVE_INFINITY);
+  }
+
+  async #sweepOnce(jumps: JumpWatch): Promise<SweepAnswer> {
+    const { store, logger, observer } = this.#options;
+    const swept = await sweepOnce({ ...this.#parts, store, failing: this.#failing }, jumps);
+    observer?.swept?.({ lagMs: swept.lagMs });
+    for (const job of swept.failed) logger.warn({ job: job.id, task: job.type, run: job.run }, failureLine(job));
+    return swept;
   }
 
   async #sleepUntil(moment: number): Promise<void> {
