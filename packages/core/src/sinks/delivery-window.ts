@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '../events/job-event.ts';
-import { eventIdOf, lineOf } from './event-id.ts';
+import { eventIdOf, type LineOf, linesOf } from './event-id.ts';
 import type { ParkedLine } from './sink.ts';
 
 /** An event that was read and is not delivered, or waits for older ones to be. Times are of the monotonic clock. */
@@ -57,6 +57,7 @@ export const pendingOf = (event: LoggedEvent): Pending => ({
  */
 export class DeliveryWindow {
   readonly #bounds: WindowBounds;
+  readonly lineOf: LineOf;
   /** In the order of the log; the first is the oldest that is not done. */
   readonly #entries: Entry[] = [];
   readonly #lines = new Map<string, Entry[]>();
@@ -65,7 +66,8 @@ export class DeliveryWindow {
   /** Behind the last event that was read. */
   #readTo: string | null;
 
-  constructor(cursor: string | null, bounds: WindowBounds) {
+  constructor(cursor: string | null, bounds: WindowBounds, lineOf: LineOf = linesOf({})) {
+    this.lineOf = lineOf;
     this.#cursor = cursor;
     this.#readTo = cursor;
     this.#bounds = bounds;
@@ -89,7 +91,7 @@ export class DeliveryWindow {
   }
 
   has(pending: Pending): boolean {
-    return this.#lines.get(lineOf(pending.event))?.[0] === pending;
+    return this.#lines.get(this.lineOf(pending.event))?.[0] === pending;
   }
 
   /** Whether the events behind the first one of this line take more than its part of the room. */
@@ -108,7 +110,7 @@ export class DeliveryWindow {
   push(event: LoggedEvent): void {
     const entry: Entry = {
       ...pendingOf(event),
-      ...{ line: lineOf(event), before: this.#readTo, cursor: event.cursor },
+      ...{ line: this.lineOf(event), before: this.#readTo, cursor: event.cursor },
       ...{ bytes: JSON.stringify(event.data).length, isDone: false },
     };
     this.#readTo = event.cursor;

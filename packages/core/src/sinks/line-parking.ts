@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { EventLog } from '../store/event-log.ts';
 import { type DeliveryWindow, type Pending, pendingOf } from './delivery-window.ts';
-import { eventIdOf, lineOf } from './event-id.ts';
+import { eventIdOf } from './event-id.ts';
 import { readLine } from './line-reader.ts';
 import { type Parked, ParkedLines } from './parked-lines.ts';
 import type { ParkedLine, Sink } from './sink.ts';
@@ -89,7 +89,7 @@ export class LineParking {
    * for its line it stays in the window, and is parked after a later try.
    */
   park(pending: Pending): void {
-    if (this.lines.isFull && !this.lines.has(lineOf(pending.event))) return;
+    if (this.lines.isFull && !this.lines.has(this.#parts.window.lineOf(pending.event))) return;
     this.lines.add(this.#parts.window.take(pending));
     this.#host.roomMade();
   }

@@ -1,12 +1,11 @@
 import type { EventType, LoggedEvent } from '../events/job-event.ts';
 import type { EventLog } from '../store/event-log.ts';
-import { lineOf } from './event-id.ts';
+import { jobInLine, linesOf, tenantOf } from './event-id.ts';
 import type { ParkedLine, Sink } from './sink.ts';
 
 const PAGE = 100;
 /** Pages without an event of the line that are looked through at once; only lines of jobs are found by an index. */
 const MOST_PAGES = 50;
-const JOB = 'job:';
 
 export interface LineEvents {
   events: LoggedEvent[];
@@ -19,13 +18,14 @@ export interface LineEvents {
 /** The next events of one line for a sink, from the place where the line is parked. */
 export async function readLine(
   log: Pick<EventLog, 'read'>,
-  { tenant, filter }: Sink,
+  sink: Sink,
   { line, after: from }: Pick<ParkedLine, 'line' | 'after'>,
 ): Promise<LineEvents> {
-  const { types, queues, jobTypes } = filter;
+  const { types, queues, jobTypes } = sink.filter;
+  const [lineOf, jobId] = [linesOf(sink), jobInLine(line)];
   const asked = {
-    ...{ tenant, ...(types && { types: types as readonly EventType[] }), ...(queues && { queues }) },
-    ...(line.startsWith(JOB) && { jobIds: [line.slice(JOB.length)] }),
+    ...{ tenant: tenantOf(sink), ...(types && { types: types as readonly EventType[] }), ...(queues && { queues }) },
+    ...(jobId !== undefined && { jobIds: [jobId] }),
   };
   let after = from;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {

@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.ts';
 import { backoffMs, LONGEST_BACKOFF_MS } from './backoff.ts';
 import type { DeliveryWindow, Pending } from './delivery-window.ts';
-import type { SinkRefusal } from './sink.ts';
+import type { Sink, SinkRefusal } from './sink.ts';
 
-/** Deliveries to one sink at the same time. */
-export const PARALLEL = 8;
+/** Deliveries to one sink at the same time, where it says nothing. */
+const PARALLEL = 8;
+/** Lines that a sink fails on without a success in between, before it counts as down. */
+const DOWN_AFTER = 8;
 /** Between two tries of a sink that takes nothing at all. */
 const LONGEST_REST_MS = 60_000;
 /** A receiver may ask for this much at most. */
@@ -12,26 +14,28 @@ const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
 /**
  * When what is tried. An event that fails waits, longer each time, and only the events behind it on its line wait with
- * it. A sink that fails on as many lines as there may be deliveries, without a success in between, counts as down: from
- * then on one event at a time is tried, with pauses, until one succeeds. An event that failed before others were taken
+ * it. A sink that fails on several lines, without a success in between, counts as down: from then on one event at a time is tried, with pauses, until one succeeds. An event that failed before others were taken
  * and fails again is refused for what it is, which says nothing about the sink.
  */
 export class SinkHealth {
   readonly #clock: Clock;
   readonly #sinkId: string;
+  /** Deliveries at the same time. */
+  readonly parallel: number;
   readonly #failedSince = new Set<string>();
   #restUntil = 0;
   #rests = 0;
   /** Deliveries that succeeded. */
   #taken = 0;
 
-  constructor(sinkId: string, clock: Clock) {
-    this.#sinkId = sinkId;
+  constructor({ id, parallel = PARALLEL }: Pick<Sink, 'id' | 'parallel'>, clock: Clock) {
+    this.#sinkId = id;
+    this.parallel = parallel;
     this.#clock = clock;
   }
 
   get isDown(): boolean {
-    return this.#failedSince.size >= PARALLEL;
+    return this.#failedSince.size >= DOWN_AFTER;
   }
 
   /** Whether the receiver has asked for time, or is down: then nothing that it refuses is tried again. */
@@ -51,7 +55,7 @@ export class SinkHealth {
   /** What may be tried now, with so many under way. */
   next(window: DeliveryWindow, inFlight: number): Pending | undefined {
     const now = this.#clock.monotonic();
-    if (inFlight >= (this.isDown ? 1 : PARALLEL) || now < this.#restUntil) return undefined;
+    if (inFlight >= (this.isDown ? 1 : this.parallel) || now < this.#restUntil) return undefined;
     let best: Pending | undefined;
     for (const one of window.waiting()) {
       if (!this.isDown && one.nextTryAt <= now) return one;
@@ -71,7 +75,7 @@ export class SinkHealth {
 
   /** Milliseconds until `next` may answer something else, if nothing else happens. */
   waitMs(window: DeliveryWindow, inFlight: number): number {
-    if (inFlight >= (this.isDown ? 1 : PARALLEL)) return Number.POSITIVE_INFINITY;
+    if (inFlight >= (this.isDown ? 1 : this.parallel)) return Number.POSITIVE_INFINITY;
     let at = Number.POSITIVE_INFINITY;
     for (const { nextTryAt } of window.waiting()) at = Math.min(at, this.isDown ? 0 : nextTryAt);
     return Math.max(at, this.#restUntil) - this.#clock.monotonic();

@@ -2,12 +2,12 @@ import type { EventType } from '../events/job-event.ts';
 import { Signal } from '../events/signal.ts';
 import { LONGEST_BACKOFF_MS } from './backoff.ts';
 import { DeliveryWindow, type Pending } from './delivery-window.ts';
-import { eventIdOf, lineOf } from './event-id.ts';
+import { eventIdOf, linesOf, tenantOf } from './event-id.ts';
 import { type HeldLock, RENEW_EVERY_MS } from './held-lock.ts';
 import { LineParking, type ParkingHost } from './line-parking.ts';
 import { type DeliveryObserver, type Sink, SinkRefusal, type SinkState } from './sink.ts';
 import { reasonOf, SinkFacts } from './sink-facts.ts';
-import { PARALLEL, SinkHealth } from './sink-health.ts';
+import { SinkHealth } from './sink-health.ts';
 import type { RunEnd, SinkParts } from './sink-parts.ts';
 import { RECOVERED, type VersionedState } from './sink-states.ts';
 
@@ -57,8 +57,8 @@ export class SinkRun {
     this.#version = version;
     // Unless it was about a parked line, which knows that by itself.
     this.#inherits = state.failingSince !== null && !state.parked.some(({ failures }) => failures > 0);
-    this.#window = new DeliveryWindow(state.cursor, parts.bounds);
-    this.#health = new SinkHealth(sink.id, parts.clock);
+    this.#window = new DeliveryWindow(state.cursor, parts.bounds, linesOf(sink));
+    this.#health = new SinkHealth(sink, parts.clock);
     this.#facts = new SinkFacts(sink, parts);
     const { clock, read, pauseAfterMs } = parts;
     const line = { sink, clock, read, pauseAfterMs, window: this.#window, health: this.#health, facts: this.#facts };
@@ -135,8 +135,8 @@ export class SinkRun {
   }
 
   async #read(): Promise<void> {
-    const { tenant, filter } = this.#sink;
-    const { types, queues, jobTypes } = filter;
+    const { types, queues, jobTypes } = this.#sink.filter;
+    const tenant = tenantOf(this.#sink);
     const { signal } = this.#closing;
     const events = this.#parts.follow({
       ...(this.#state.cursor !== null && { after: this.#state.cursor }),
@@ -154,7 +154,7 @@ export class SinkRun {
         this.#window.passedTo(event.cursor);
         continue;
       }
-      const line = lineOf(event);
+      const line = this.#window.lineOf(event);
       if (this.#parking.lines.leave(line, eventIdOf(event))) {
         this.#window.passedTo(event.cursor);
         continue;
@@ -183,7 +183,7 @@ export class SinkRun {
   }
 
   #deliverWhatIsDue(): void {
-    while (this.#end === undefined && this.#inFlight.size < PARALLEL) {
+    while (this.#end === undefined && this.#inFlight.size < this.#health.parallel) {
       const visit = this.#parking.visitNext();
       if (!visit) break;
       this.#start(visit);

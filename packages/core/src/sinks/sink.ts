@@ -1,5 +1,6 @@
 import type { LoggedEvent } from '../events/job-event.ts';
 import type { RecordEventType } from '../events/subject-event.ts';
+import type { ALL_TENANTS } from '../store/event-log.ts';
 
 /** Names a sink; its state is kept under both. */
 export interface SinkKey {
@@ -46,6 +47,10 @@ export type DeliveryObserver = (tried: DeliveryTry, deliver: () => Promise<void>
 /** Something outside that is told of what happens: a webhook, an event bus. */
 export interface Sink extends SinkKey {
   readonly filter: SinkFilter;
+  /** Whose events it gets: of all tenants, or those of its own. @defaultValue those of its own tenant */
+  readonly of?: typeof ALL_TENANTS;
+  /** Deliveries at the same time, each of another job or subject. @defaultValue 8 */
+  readonly parallel?: number;
   /** Where it delivers, as far as traces and metrics may say it: neither paths nor queries, which may hold tokens. */
   readonly target?: SinkTarget;
   /** What the log says when the sink is paused, and when events were pruned before it got them. */

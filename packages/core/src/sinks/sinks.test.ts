@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../testing/faulty-store.ts';
-import { RECORDING_FACTS, recordingSink, wordOf } from '../testing/recording-sink.ts';
+import { RECORDING_FACTS, type RecordingSink, recordingSink, wordOf } from '../testing/recording-sink.ts';
 import { type TestEngine, testEngine } from '../testing/test-engine.ts';
 import { eventIdOf } from './event-id.ts';
 import { type Sink, SinkRefusal } from './sink.ts';
@@ -48,6 +48,45 @@ test('lets through by type, queue, job type and tenant', async () => {
   expect(mail.got.map(wordOf)).toEqual([`job.enqueued ${a}`, 'queue.paused mail']);
   expect(typed.got.map(wordOf)).toEqual([`job.enqueued ${job.id}`]);
   expect(foreign.got.map(wordOf)).toEqual([`job.enqueued ${b.id}`]);
+});
+
+test('of all tenants gets the events of all of them, and jobs with the same id in their own order', async () => {
+  const made = testEngine();
+  const sink: RecordingSink = { ...recordingSink('all', { types: ['job.enqueued', 'job.cancelled'] }), of: '*' };
+  const got: string[] = [];
+  sink.deliver = async ({ event }) => void got.push(`${event.tenant} ${event.type} ${event.sequence}`);
+  running(made, sink);
+  await made.clock.advance(1_000);
+  const id = await made.enqueue();
+  await made.waybill.jobs.enqueue({ type: 'x', id, args: [] }, { tenant: 'b' });
+  await made.waybill.jobs.cancel(id, { tenant: 'b' });
+  await made.clock.advance(2_000);
+  expect(got.sort()).toEqual([' job.enqueued 1', 'b job.cancelled 2', 'b job.enqueued 1']);
+});
+
+test.each([
+  [undefined, 8],
+  [20, 20],
+  [1, 1],
+])('with parallel %s delivers at most %i events at the same time', async (parallel, most) => {
+  const made = testEngine();
+  const held = Promise.withResolvers<void>();
+  const sink: RecordingSink = { ...recordingSink('s', { types: ['job.enqueued'] }), ...(parallel && { parallel }) };
+  let [underWay, peak] = [0, 0];
+  sink.deliver = async () => {
+    underWay += 1;
+    peak = Math.max(peak, underWay);
+    await held.promise;
+    underWay -= 1;
+  };
+  running(made, sink);
+  await made.clock.advance(1_000);
+  for (let at = 0; at < 30; at += 1) await made.enqueue();
+  await made.clock.advance(1_000);
+  held.resolve();
+  await made.clock.advance(1_000);
+  expect(peak).toBe(most);
+  expect(await stateOf(made, sink)).toMatchObject({ delivered: 30 });
 });
 
 describe('a receiver that fails', () => {
