@@ -45,7 +45,7 @@ const MOST_KEPT = 10_000;
 
 /**
  * A stand-in for EventBridge: PutEvents, rules with patterns, SQS queues as targets, spoken to as the SDK does. It keeps
- * all in memory and knows neither permissions nor limits.
+ * all in memory and knows no permissions, and no limits but those of one request.
  */
 export async function startEventBus(options: EventBusOptions): Promise<LocalEventBus> {
   const bus = new EventBus(options);
@@ -79,6 +79,7 @@ class EventBus {
   call(operation: string, call: Call): unknown {
     switch (operation) {
       case 'PutEvents':
+        checkEntries(list(call['Entries']));
         return { FailedEntryCount: 0, Entries: list(call['Entries']).map((entry) => ({ EventId: this.#put(entry) })) };
       case 'PutRule':
         return this.#putRule(call);
@@ -143,6 +144,22 @@ class EventBus {
   #arn(rest: string): string {
     return `arn:aws:events:${this.#options.region}:${ACCOUNT}:${rest}`;
   }
+}
+
+const MOST_ENTRIES = 10;
+const MOST_BYTES = 256 * 1024;
+const TIME_BYTES = 14;
+
+/** As EventBridge counts them. */
+function checkEntries(entries: readonly Call[]): void {
+  const sizeOf = (entry: Call) =>
+    ['Source', 'DetailType', 'Detail'].reduce(
+      (sum, name) => sum + Buffer.byteLength(String(entry[name] ?? '')),
+      TIME_BYTES,
+    );
+  if (entries.length > MOST_ENTRIES) throw new Error(`There are ${entries.length} entries, more than ${MOST_ENTRIES}.`);
+  const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+  if (bytes > MOST_BYTES) throw new Error(`The entries have ${bytes} bytes, more than ${MOST_BYTES}.`);
 }
 
 const busOf = (call: Call): string => String(call['EventBusName'] ?? 'default');

@@ -52,7 +52,11 @@ export async function ensureTable(sdk: Sdk, client: Client, settings: Settings):
 }
 
 /** Null: there is no such table. */
-export async function statusOf(sdk: Sdk, client: Client, { table, timeouts }: Settings): Promise<string | null> {
+export async function statusOf(
+  sdk: Sdk,
+  client: Client,
+  { table, timeouts }: Pick<Settings, 'table' | 'timeouts'>,
+): Promise<string | null> {
   const command = new sdk.DescribeTableCommand({ TableName: table });
   try {
     const { Table } = await withPatience(() => client.send(command), timeouts);
