@@ -10,6 +10,7 @@ import {
   webhookService,
 } from '@waybill/server';
 import { LARGEST_PAYLOAD } from '../connect/open-blobs.ts';
+import { tellEventBus } from '../connect/open-event-bus.ts';
 import { parseStoreAddress } from '../connect/parse-address.ts';
 import { shownAddress, shownWord } from '../connect/shown-address.ts';
 import { prepareEngine } from '../sdk/open.ts';
@@ -50,6 +51,7 @@ export async function startHost(
     ...(instrumentation && { telemetry: instrumentation }),
   });
   const watching = instrumentation?.watch(waybill);
+  let telling: Awaited<ReturnType<typeof tellEventBus>> | undefined;
   try {
     const webhooks = webhookService({
       ...{ waybill, logger, version: version(), allowPrivate: options.allowPrivateWebhooks ?? false },
@@ -72,13 +74,15 @@ export async function startHost(
       ...(instrumentation && { observeRequest: instrumentation.request, observeStreams: instrumentation.streams }),
       ...(telemetry?.metrics && { metrics: telemetry.metrics }),
     });
+    const { eventBus, blobs } = options;
+    if (eventBus) telling = await tellEventBus(eventBus, { waybill, blobs, logger });
     const listening = await listenSomewhere(app, options, logger);
     webhooks.start();
     warnOfEdge(options, edge.asksWho, logger);
     const lacksKeys = edge.asksWho && !edge.auth?.given && !edge.auth?.jwt && (await hasNoKeys(waybill));
     const drain = async () => {
       await listening.close();
-      await webhooks.stop();
+      await Promise.all([webhooks.stop(), telling?.stop()]);
       watching?.stop();
       await waybill.close();
     };
@@ -86,6 +90,7 @@ export async function startHost(
     return { waybill, url, ...(grpcUrl !== undefined && { grpcUrl }), lacksKeys, drain };
   } catch (error) {
     watching?.stop();
+    await telling?.stop();
     await waybill.close();
     throw error;
   }

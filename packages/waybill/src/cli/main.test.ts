@@ -234,6 +234,10 @@ test('a group has help, and each command its own', async () => {
                                 [WAYBILL_TRANSPORT, poll]
       --blobs URL               where large payloads go: file:FOLDER or
                                 s3://BUCKET/PREFIX [WAYBILL_BLOBS, nowhere]
+      --event-bus NAME          send what happens to this bus of EventBridge
+                                [WAYBILL_EVENT_BUS, none]
+      --event-app APP           the application that these events are of
+                                [WAYBILL_EVENT_APP, waybill]
       --metrics                 show metrics at /metrics, for Prometheus
                                 [WAYBILL_METRICS]
       --require-lease           refuse to settle or speak for a run without its

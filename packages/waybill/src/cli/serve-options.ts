@@ -1,6 +1,7 @@
 import { WaybillError } from '@waybill/core';
 import type { ConfigOptions } from '../config/config-options.ts';
 import type { AwsParts } from '../connect/aws-parts.ts';
+import type { EventBusChoice } from '../connect/open-event-bus.ts';
 import { shownWord } from '../connect/shown-address.ts';
 import type { Options, Values } from './command.ts';
 import { blobsIn, type Context, transportIn } from './context.ts';
@@ -28,6 +29,8 @@ export interface ServeOptions extends EdgeFlags {
   transport: string;
   /** Where large payloads go; undefined: nowhere. */
   blobs: string | undefined;
+  /** Where events go. Undefined: nowhere. */
+  eventBus?: EventBusChoice;
   /** Of the configuration file. */
   engine?: ConfigOptions['engine'] & {};
   /** Of the configuration file. */
@@ -35,6 +38,7 @@ export interface ServeOptions extends EdgeFlags {
 }
 
 const DEFAULT_PORT = 8080;
+const DEFAULT_APP = 'waybill';
 
 /** For whoever runs an engine. */
 export const TRANSPORT = {
@@ -67,6 +71,16 @@ export const SERVE_OPTIONS = {
   },
   transport: TRANSPORT,
   blobs: BLOBS,
+  'event-bus': {
+    value: 'NAME',
+    about: 'send what happens to this bus of EventBridge',
+    default: 'WAYBILL_EVENT_BUS, none',
+  },
+  'event-app': {
+    value: 'APP',
+    about: 'the application that these events are of',
+    default: `WAYBILL_EVENT_APP, ${DEFAULT_APP}`,
+  },
   metrics: { about: 'show metrics at /metrics, for Prometheus', default: 'WAYBILL_METRICS' },
   'require-lease': { about: 'refuse to settle or speak for a run without its lease token' },
   'test-directives': { about: 'let jobs steer their workers, for conformance suites; on loopback only' },
@@ -87,8 +101,11 @@ export function readServeOptions(
   const port = values.port ?? env['WAYBILL_PORT'];
   const grpcPort = values['grpc-port'] ?? env['WAYBILL_GRPC_PORT'];
   const connections = values['max-connections'] ?? env['WAYBILL_MAX_CONNECTIONS'];
-  const { engine, sqs, dynamodb } = config?.options ?? {};
+  const { engine, sqs, dynamodb, eventBus } = config?.options ?? {};
+  const bus = values['event-bus'] ?? env['WAYBILL_EVENT_BUS'];
+  const app = values['event-app'] ?? env['WAYBILL_EVENT_APP'] ?? DEFAULT_APP;
   return {
+    ...(bus !== undefined && { eventBus: { ...eventBus, bus, app } }),
     ...(engine && { engine }),
     aws: { ...(sqs && { sqs }), ...(dynamodb && { dynamodb }) },
     store: namedStore ?? defaults.store,

@@ -1,3 +1,4 @@
+import type { EventBusOptions } from '@waybill/aws/event-bus';
 import type { EngineOptions } from '@waybill/core';
 import type { WorkerOptions } from '@waybill/worker';
 import type { AwsParts } from '../connect/aws-parts.ts';
@@ -9,6 +10,7 @@ export interface ConfigOptions extends AwsParts {
   worker?: Pick<WorkerOptions, 'leaseMs' | 'heartbeatMs' | 'prefetch'>;
   /** The module with the tasks of a worker. */
   module?: string;
+  eventBus?: Pick<EventBusOptions, 'environment' | 'region' | 'endpoint'>;
   sqsAddress?: { region?: string; prefix?: string; endpoint?: string; visibility?: number };
   dynamodbAddress?: { table?: string; region?: string; endpoint?: string; ready?: string };
 }

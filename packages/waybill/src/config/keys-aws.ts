@@ -8,6 +8,16 @@ const table: Kind = {
   pattern: /^[a-zA-Z0-9_.-]{3,255}$/,
   rule: 'must be 3 to 255 letters, digits and . _ -',
 };
+const bus: Kind = {
+  is: 'text',
+  pattern: /^[A-Za-z0-9._/:-]{1,256}$/,
+  rule: 'must be the name or the ARN of an event bus',
+};
+const app: Kind = {
+  is: 'text',
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+  rule: 'must be 1 to 64 letters, digits and . _ -',
+};
 const queueUrl: Kind = {
   is: 'address',
   pattern: /^https?:\/\/[^/?#@\\]+\/[^?#@]+$/i,
@@ -104,6 +114,26 @@ export const AWS_KEYS: readonly ConfigKey[] = [
     ...{ default: '100', about: 'items in one transaction at most' },
   },
   ...timeoutsOf('dynamodb'),
+  {
+    ...{ path: 'eventBus.name', kind: bus, env: 'WAYBILL_EVENT_BUS', flag: 'event-bus', default: 'none' },
+    about: 'send what happens to this bus of EventBridge',
+  },
+  {
+    ...{ path: 'eventBus.app', kind: app, env: 'WAYBILL_EVENT_APP', flag: 'event-app', default: 'waybill' },
+    about: 'the application that the events are of',
+  },
+  {
+    ...{ path: 'eventBus.environment', kind: app, option: 'eventBus.environment', default: 'production' },
+    about: 'the environment that the events name',
+  },
+  {
+    ...{ path: 'eventBus.region', kind: region, option: 'eventBus.region', default: 'as the AWS SDK finds it' },
+    about: 'region of the bus',
+  },
+  {
+    ...{ path: 'eventBus.endpoint', kind: endpoint, option: 'eventBus.endpoint' },
+    about: 'another address than the region’s, for example of an emulator',
+  },
   { path: 'store.type', kind: choice('sqs'), standsFor: [], about: 'names the block below: SQS with DynamoDB' },
   { path: 'store.aws.region', kind: region, standsFor: ['sqs.region', 'dynamodb.region'], about: 'both regions' },
   { path: 'store.sqs.queues.*', kind: queueUrl, standsFor: ['sqs.queues.*'], about: 'the URL of a queue' },

@@ -26,6 +26,7 @@ export interface WaybillConfig {
   journal?: JournalConfig;
   sqs?: SqsConfig;
   dynamodb?: DynamodbConfig;
+  eventBus?: EventBusConfig;
   log?: LogConfig;
   telemetry?: TelemetryConfig;
 }
@@ -282,6 +283,19 @@ export interface DynamodbTimeoutsConfig {
   request?: Span;
   /** One call with its repetitions; at least `request`. @defaultValue 10s */
   call?: Span;
+}
+
+export interface EventBusConfig {
+  /** Send what happens to this bus of EventBridge. @defaultValue none */
+  name?: string;
+  /** The application that the events are of. @defaultValue waybill */
+  app?: string;
+  /** The environment that the events name. @defaultValue production */
+  environment?: string;
+  /** Region of the bus. @defaultValue as the AWS SDK finds it */
+  region?: string;
+  /** Another address than the region’s, for example of an emulator. */
+  endpoint?: string;
 }
 
 export interface LogConfig {
