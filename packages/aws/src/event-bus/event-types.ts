@@ -42,10 +42,19 @@ export const isJobEvent = (type: string): type is JobEventType => Object.hasOwn(
 /** Events that say only that a run goes on. There are many of them, so readers of states leave them out. */
 export const PROGRESS_EVENTS: ReadonlySet<BusEventType> = new Set(['Task Heartbeat', 'Task Updated']);
 
+/**
+ * Which of the rows of a task tells it. `plain`: a task has this row alone. Of a task that is reviewed, each `iteration` has a
+ * row of its own, and the `gate` is in review and is decided about.
+ */
+export type RowRole = 'plain' | 'iteration' | 'gate';
+
+type OnBus = Partial<Record<EventType, BusEventType>>;
+
 /** What an event of the log is on the bus. Events that are not named here stay in the log. */
-const ON_BUS: Partial<Record<EventType, BusEventType>> = {
+const ON_BUS: OnBus = {
   'job.pending': 'Task Waiting',
   'job.scheduled': 'Task Waiting',
+  'job.waiting': 'Task Waiting',
   'job.enqueued': 'Task Pending',
   'job.snoozed': 'Task Pending',
   'job.requeued': 'Task Pending',
@@ -56,6 +65,9 @@ const ON_BUS: Partial<Record<EventType, BusEventType>> = {
   'job.lease_expired': 'Task Processing Failed',
   'job.completed': 'Task Completed',
   'job.skipped': 'Task Completed',
+  'job.in_review': 'Task Submitted For Review',
+  'job.revision_requested': 'Task Revision Requested',
+  'job.approved': 'Task Approved',
   'job.discarded': 'Task Failed',
   'job.expired': 'Task Failed',
   'job.cancelled': 'Task Failed',
@@ -66,11 +78,21 @@ const ON_BUS: Partial<Record<EventType, BusEventType>> = {
   'workflow.cancelled': 'Job Cancelled',
 };
 
+/** Told by the other rows of the task: that it is submitted and approved says more than that a row has completed. */
+const NOT_OF: Readonly<Record<RowRole, ReadonlySet<EventType>>> = {
+  plain: new Set(),
+  iteration: new Set(['job.completed', 'job.skipped']),
+  gate: new Set(['job.completed']),
+};
+
 /** Types of the log that reach the bus. */
 export const LOG_TYPES = Object.keys(ON_BUS) as EventType[];
 
 /** Undefined: the event is not for the bus. */
-export function busTypeOf(event: LogEvent): BusEventType | undefined {
+export function busTypeOf(event: LogEvent, role: RowRole = 'plain'): BusEventType | undefined {
+  if (NOT_OF[role].has(event.type)) return undefined;
+  // The gate is there before the first iteration has begun; later it waits again only where its job was resumed.
+  if (role === 'gate' && event.type === 'job.pending' && event.sequence === 1) return undefined;
   const type = ON_BUS[event.type];
   return type === 'Task Failed' && isTimeout(event) ? 'Task Timeout' : type;
 }

@@ -1,7 +1,7 @@
-import { classifyError, type Job, type Json, type JsonObject, type LoggedEvent } from '@waybill/core';
+import { classifyError, isObject, type Job, type Json, type JsonObject, type LoggedEvent } from '@waybill/core';
 import { textOf } from './envelope.ts';
 import type { TaskEventType } from './event-types.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, TaskFacts } from './facts.ts';
 
 /** Of the text of an error. */
 const LONGEST_ERROR = 500;
@@ -13,33 +13,27 @@ export const DLQ_ERROR = { code: 'max_retries', message: 'max retries exhausted,
 /** An event of a job in the log. */
 type TaskEvent = LoggedEvent & { jobId: string };
 
-type Properties = (event: TaskEvent, facts: Facts) => JsonObject | Promise<JsonObject>;
+type Properties = (event: TaskEvent, task: TaskFacts, facts: Facts) => JsonObject | Promise<JsonObject>;
 
 /** What an event of a task carries beside its ids. Rows are read only where the event itself does not say it. */
-const PROPERTIES: Partial<Record<TaskEventType, Properties>> = {
-  'Task Waiting': ({ data, jobType }) => ({ name: jobType ?? '', ...picked(data, { scheduled_at: 'scheduledAt' }) }),
+const PROPERTIES: Record<TaskEventType, Properties> = {
+  'Task Waiting': ({ data, jobType }) => ({
+    ...{ name: jobType ?? '', ...picked(data, { scheduled_at: 'scheduledAt', signal: 'signal' }) },
+  }),
   'Task Pending': ({ data, jobType, attempt }) => ({
     ...{ name: jobType ?? '', attemptNumber: attempt ?? 0 },
     ...picked(data, { until: 'notBefore', reason: 'reason' }),
   }),
-  'Task Processing Started': async (event, facts) => {
-    const row = await facts.row(event);
-    const leaseMs = row && (row.visibilityMs ?? row.leaseMs);
-    return {
-      ...{ name: event.jobType ?? '', attemptNumber: event.attempt ?? 0 },
-      ...workerOf(event),
-      ...(leaseMs !== null && { effectiveUntil: event.at + leaseMs }),
-    };
-  },
-  'Task Heartbeat': async (event, facts) => {
-    const [{ run, startedAt }, vitals] = await Promise.all([facts.task(event), facts.vitals(event)]);
-    return {
-      ...workerOf(event),
-      effectiveUntil: Date.parse(String(event.data['visible_until'])),
-      ...(run === event.run && startedAt !== null && { elapsedMs: Math.max(0, event.at - startedAt) }),
-      ...picked(vitals ?? {}, VITALS),
-    };
-  },
+  'Task Processing Started': (event, { leaseMs }) => ({
+    ...{ name: event.jobType ?? '', attemptNumber: event.attempt ?? 0, ...workerOf(event) },
+    ...(leaseMs !== null && { effectiveUntil: event.at + leaseMs }),
+  }),
+  'Task Heartbeat': async (event, { run, startedAt }, facts) => ({
+    ...workerOf(event),
+    effectiveUntil: Date.parse(String(event.data['visible_until'])),
+    ...elapsed(event, run === event.run ? startedAt : null),
+    ...picked((await facts.vitals(event)) ?? {}, VITALS),
+  }),
   'Task Updated': (event) => ({
     ...workerOf(event),
     update: picked(event.data, { progress_message: 'message', progress: 'progress', data: 'metadata' }),
@@ -49,37 +43,63 @@ const PROPERTIES: Partial<Record<TaskEventType, Properties>> = {
     ...(type === 'job.lease_expired' ? LEASE_EXPIRED : failureOf(data['error'])),
     ...picked(data, { next_retry_at: 'nextRetryAt' }),
   }),
-  'Task Completed': async (event, facts) => {
-    const row = await facts.row(event);
+  'Task Completed': async (event, _, facts) => ({
+    ...{ exitCode: 0, ...picked(event.data, { duration_ms: 'durationMs' }) },
+    ...(event.type === 'job.skipped' && { skipped: true, ...picked(event.data, { reason: 'reason' }) }),
+    ...outputOf(await facts.row(event), event.run),
+  }),
+  'Task Submitted For Review': async ({ tenant, data }, { taskId, jobId = '' }, facts) => {
+    const iteration = numberIn(data, 'iteration') ?? 1;
+    const row = await facts.iterationOf(tenant, jobId, `${taskId}[${iteration}]`);
+    const took = row && row.startedAt !== null && row.finishedAt !== null ? row.finishedAt - row.startedAt : null;
+    const { output, ...rest } = outputOf(row, row?.run);
+    const text = typeof output === 'string' ? output : JSON.stringify(output ?? '');
     return {
-      ...{ exitCode: 0, ...picked(event.data, { duration_ms: 'durationMs' }) },
-      ...(event.type === 'job.skipped' && { skipped: true, ...picked(event.data, { reason: 'reason' }) }),
-      ...outputOf(row, event),
+      ...{ iteration, exitCode: 0, summary: text.slice(0, LONGEST_SUMMARY) },
+      ...(took !== null && { durationMs: Math.max(0, took) }),
+      ...(output !== undefined && { output, ...rest }),
     };
   },
+  'Task Revision Requested': ({ data }) =>
+    picked(data, { iteration: 'iteration', feedback: 'feedback', requested_by: 'reviewer' }),
+  'Task Approved': ({ data }) => ({
+    ...picked(data, { iteration: 'iteration', approved_by: 'reviewer', comment: 'comment' }),
+    totalIterations: numberIn(data, 'iteration') ?? 1,
+  }),
   'Task Failed': ({ type, data, attempt }) => ({
     ...failureOfEnd(type, data),
     ...{ retryCount: attempt ?? 0, source: isFromDlq(data) ? 'dlq' : 'worker' },
   }),
-  'Task Timeout': async (event, facts) => {
+  'Task Timeout': async (event, { run, startedAt }, facts) => {
     const row = await facts.row(event);
     return {
       ...failureOf(event.data['last_error']),
       ...{ retryCount: event.attempt ?? 0, source: 'worker', signal: 'SIGTERM' },
       ...(row && row.timeoutMs !== null && { timeoutMs: row.timeoutMs }),
-      ...(row?.startedAt && { elapsedMs: Math.max(0, event.at - row.startedAt) }),
+      ...elapsed(event, run === event.run ? startedAt : null),
     };
   },
 };
 
-export const taskProperties = async (type: TaskEventType, event: TaskEvent, facts: Facts): Promise<JsonObject> =>
-  (await PROPERTIES[type]?.(event, facts)) ?? {};
+export const taskProperties = async (
+  type: TaskEventType,
+  event: TaskEvent,
+  task: TaskFacts,
+  facts: Facts,
+): Promise<JsonObject> => PROPERTIES[type](event, task, facts);
 
 /** Which part of the system tells it. */
 export function originOf(type: TaskEventType, { data }: LoggedEvent): string {
   if (isFromDlq(data)) return 'dlq';
-  return type === 'Task Pending' || type === 'Task Waiting' ? 'engine' : 'worker';
+  return ORIGINS[type] ?? 'worker';
 }
+
+const ORIGINS: Partial<Record<TaskEventType, string>> = {
+  'Task Waiting': 'engine',
+  'Task Pending': 'engine',
+  'Task Revision Requested': 'review',
+  'Task Approved': 'review',
+};
 
 const isFromDlq = ({ last_error: error }: JsonObject): boolean => codeOf(error) === DLQ_ERROR.code;
 
@@ -100,16 +120,18 @@ function failureOf(error: Json | undefined): JsonObject {
 const codeOf = (error: Json | undefined): string | undefined => textOf((error as JsonObject | undefined)?.['code']);
 
 /** A row that was run again since has another result, or none. */
-function outputOf(row: Job | null, { run }: LoggedEvent): JsonObject {
+function outputOf(row: Job | null, run: number | undefined): JsonObject {
   if (row === null || row.run !== run || row.state !== 'completed') return {};
   const { result } = row;
-  const usage = (result as JsonObject | null)?.['usage'];
-  return {
-    output: result,
-    ...(usage !== undefined && usage !== null && typeof usage === 'object' && { usage }),
-    ...(typeof result === 'string' && { summary: result.slice(0, LONGEST_SUMMARY) }),
-  };
+  const { usage } = (isObject(result) ? result : {}) as JsonObject;
+  return { output: result, ...(isObject(usage) && { usage: usage as JsonObject }) };
 }
+
+const elapsed = ({ at }: TaskEvent, startedAt: number | null): JsonObject =>
+  startedAt === null ? {} : { elapsedMs: Math.max(0, at - startedAt) };
+
+const numberIn = (data: JsonObject, name: string): number | undefined =>
+  typeof data[name] === 'number' ? data[name] : undefined;
 
 const VITALS = { number: 'heartbeatNumber', memory_bytes: 'memoryUsage', last_activity: 'lastActivity' } as const;
 

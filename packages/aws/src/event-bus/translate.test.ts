@@ -176,6 +176,69 @@ describe('what a job does', () => {
   });
 });
 
+describe('a task that is reviewed', () => {
+  test('is one task: submitted, revised, submitted again, approved, each with its iteration', async () => {
+    const made = testEngine();
+    const nodes = [
+      { id: 'draft', type: 'text.draft', args: [], review: true },
+      { id: 'print', type: 'text.print', args: [], depends_on: ['draft'] },
+    ];
+    const { id } = await made.waybill.workflows.create({ nodes });
+    const run = async (result: string) => {
+      await settle(made.waybill, await made.claimOne(LEASE), { kind: 'completed', result });
+      await made.clock.advance(1);
+    };
+    await run('first');
+    await made.waybill.workflows.requestRevision(id, 'draft', { feedback: 'More.' });
+    await made.clock.advance(1);
+    await run('second');
+    await made.waybill.workflows.approve(id, 'draft', { comment: 'Good.' });
+    await made.clock.advance(1);
+    const events = (await translated(made.waybill)).filter(({ properties }) => properties.requestId === 'draft');
+    const inOrder = [...events].sort((a, b) => (a.order < b.order ? -1 : 1));
+    expect(inOrder.map(({ eventType, properties }) => [eventType, properties['iteration']])).toEqual([
+      ['Task Pending', 1],
+      ['Task Processing Started', 1],
+      ['Task Submitted For Review', 1],
+      ['Task Revision Requested', 1],
+      ['Task Waiting', 2],
+      ['Task Pending', 2],
+      ['Task Processing Started', 2],
+      ['Task Submitted For Review', 2],
+      ['Task Approved', 2],
+    ]);
+    expect(new Set(events.map(({ gsi1pk }) => gsi1pk)).size).toBe(1);
+    const submitted = events.filter(({ eventType }) => eventType === 'Task Submitted For Review');
+    expect(submitted.map(({ properties }) => [properties['output'], properties['summary']])).toEqual([
+      ['first', 'first'],
+      ['second', 'second'],
+    ]);
+    const [revised] = events.filter(({ eventType }) => eventType === 'Task Revision Requested');
+    expect(revised!.properties).toMatchObject({ feedback: 'More.', jobId: id });
+    const [approved] = events.filter(({ eventType }) => eventType === 'Task Approved');
+    expect(approved!.properties).toMatchObject({ comment: 'Good.', totalIterations: 2 });
+    const [created] = (await translated(made.waybill)).filter(({ entityType }) => entityType === 'JOB');
+    expect(created!.properties['tasks']).toMatchObject([
+      { taskId: 'draft', dependsOn: [] },
+      { taskId: 'print', dependsOn: ['draft'] },
+    ]);
+  });
+
+  test('is not confused with the items of a map', async () => {
+    const made = testEngine();
+    const nodes = [
+      { id: 'list', type: 'a.list', args: [] },
+      { id: 'each', type: 'a.each', args: [], depends_on: ['list'], map: { over: { parent: 'list' } } },
+    ];
+    await made.waybill.workflows.create({ nodes });
+    await settle(made.waybill, await made.claimOne(LEASE), { kind: 'completed', result: ['x', 'y'] });
+    await made.clock.advance(1);
+    await settle(made.waybill, await made.claimOne(LEASE), { kind: 'completed', result: 'X' });
+    const done = (await translated(made.waybill)).filter(({ eventType }) => eventType === 'Task Completed');
+    expect(done.map(({ properties }) => properties.requestId)).toEqual(['list', 'each[0]']);
+  });
+});
+
 describe('keys', () => {
   const facts = {
     ...({ entityType: 'TASK', entityId: taskEntity({ jobId: 'j', taskId: 'task-1' }), tenantId: '' } as const),

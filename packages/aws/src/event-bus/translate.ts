@@ -1,6 +1,6 @@
 import { eventIdOf, isJobEvent as isAboutJob, type LoggedEvent } from '@waybill/core';
 import { type BusEvent, type EventContext, type EventProperties, textOf } from './envelope.ts';
-import { type BusEventType, busTypeOf, isTaskEvent, type JobEventType } from './event-types.ts';
+import { busTypeOf, isTaskEvent, type JobEventType } from './event-types.ts';
 import { type FactSource, Facts } from './facts.ts';
 import { jobProperties } from './job-properties.ts';
 import { type KeyFacts, keysOf, taskEntity } from './keys.ts';
@@ -25,35 +25,34 @@ export class Translation {
 
   /** Null: the event is not for the bus. The event is as sinks get it, with what is kept outside of the log. */
   async of(event: LoggedEvent): Promise<BusEvent | null> {
-    const type = busTypeOf(event);
-    if (type === undefined) return null;
-    return isAboutJob(event) ? this.#task(type, event) : this.#job(type as JobEventType, event);
+    if (busTypeOf(event) === undefined) return null;
+    return isAboutJob(event) ? this.#task(event) : this.#job(event);
   }
 
-  async #task(type: BusEventType, event: LoggedEvent & { jobId: string }): Promise<BusEvent | null> {
-    if (!isTaskEvent(type)) return null;
-    // First what may read the row, which then need not be read again.
-    const told = await taskProperties(type, event, this.#facts);
-    const { taskId, jobId, bornAt } = await this.#facts.task(event);
+  async #task(event: LoggedEvent & { jobId: string }): Promise<BusEvent | null> {
+    const task = await this.#facts.task(event);
+    const { taskId, jobId, role } = task;
+    const type = busTypeOf(event, role);
+    if (type === undefined || !isTaskEvent(type)) return null;
+    const told = event.data['iteration'];
+    const iteration = role === 'gate' && typeof told === 'number' ? told : task.iteration;
     const ids = { requestId: taskId, ...(jobId !== undefined && { jobId }), rowId: event.jobId };
+    const properties = await taskProperties(type, event, task, this.#facts);
     const workerId = textOf(event.data['worker_id']);
     return this.#sealed(event, {
-      ...{
-        eventType: type,
-        entityType: 'TASK',
-        entityId: taskEntity({ jobId, taskId }),
-        order: orderOf(event, bornAt),
-      },
+      ...{ eventType: type, entityType: 'TASK', entityId: taskEntity({ jobId, taskId }) },
+      order: orderOf(event, { iteration, isGate: role === 'gate' }),
       context: { ...this.#context(originOf(type, event)), ...(workerId !== undefined && { workerId }) },
-      properties: { ...ids, iteration: 1, run: event.run ?? 0, ...told },
+      properties: { ...ids, iteration, run: event.run ?? 0, ...properties },
     });
   }
 
-  async #job(type: JobEventType, event: LoggedEvent): Promise<BusEvent> {
-    const jobId = event.subject!;
+  async #job(event: LoggedEvent): Promise<BusEvent> {
+    const [type, jobId] = [busTypeOf(event) as JobEventType, event.subject!];
     const told = await jobProperties(type, event, this.#facts);
     return this.#sealed(event, {
-      ...{ eventType: type, entityType: 'JOB', entityId: encodeURIComponent(jobId), order: orderOf(event, 0) },
+      ...{ eventType: type, entityType: 'JOB', entityId: encodeURIComponent(jobId) },
+      order: orderOf(event, { iteration: 0, isGate: false }),
       ...{ context: this.#context('engine'), properties: { jobId, ...told } },
     });
   }

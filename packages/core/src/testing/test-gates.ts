@@ -219,7 +219,7 @@ export function testGates(name: string, factory: StoreFactory, { servers: fleet 
     test('guarantee 8: of approvals and revisions at once one decision counts, and each row is made once', async () => {
       const { server } = await open();
       const all = Array.from({ length: fleet }, () => server().waybill);
-      const [one] = all as [Waybill];
+      const one = all[0]!;
       const id = await inReview(one);
       const calls = all.map((waybill, index) =>
         index % 3 === 0
@@ -244,7 +244,7 @@ export function testGates(name: string, factory: StoreFactory, { servers: fleet 
     test('guarantee 8: of signals at once one counts, and its node starts once', async () => {
       const { server } = await open();
       const all = Array.from({ length: fleet }, () => server().waybill);
-      const [one] = all as [Waybill];
+      const one = all[0]!;
       const { id } = await one.workflows.create({
         nodes: [gateNode('paid', { signal: true }), gateNode('ship', { after: ['paid'] })],
       });
