@@ -62,7 +62,7 @@ export const ENGINE_MUTANTS = [
     name: 'replayed-map-claimed',
     guard: 'compare: a map that is run again is looked at, and no worker gets it',
     file: core('job/transition.ts'),
-    replace: '  if (job.spec.rules?.map) return replayMap(job, now);\n',
+    replace: '  if (job.spec.rules?.map) return waitAgain(job, { result: null }, now);\n',
     by: '',
     test: NODE_RULES,
     title: 'no list fails the map',
