@@ -54,7 +54,7 @@ beforeAll(async () => {
   const sha256 = createHash('sha256').update(apiKey).digest('hex');
   const keys = [
     { id: planted.keyId, name: 'ops', sha256, scopes: ['admin'], tenant: '*' },
-    { name: 'scraper', secret: OWN_SECRET, scopes: ['metrics'] },
+    { name: 'scraper', secret: OWN_SECRET, scopes: ['metrics'], tenant: '*' },
   ];
   writeFileSync(keysFile, JSON.stringify(keys), { mode: 0o600 });
   writeFileSync(jwksFile, JSON.stringify(JWKS));

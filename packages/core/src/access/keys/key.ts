@@ -2,6 +2,7 @@ import { checkNames, checkPrintable } from '../../check.ts';
 import { checkType } from '../../enqueue/envelope.ts';
 import { invalidField } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { ALL_TENANTS } from '../../store/event-log.ts';
 import { checkPrincipal, type Principal, SCOPES, type Scope } from '../principal.ts';
 
 /** What a caller shows to say who they are. The secret itself is known to nobody but its holder. */
@@ -71,12 +72,19 @@ export function checkKeyRequest(request: KeyRequest, tenant: string, now: number
   checkPrincipal(principalOf({ id: '', tenant, scopes, ...(queues && { queues }), ...(types && { types }) }));
   checkCount('queues', queues);
   checkCount('types', types);
+  checkMetrics(scopes, tenant === ALL_TENANTS && queues === undefined && types === undefined);
   for (const [index, type] of (types ?? []).entries()) checkType(type, `types[${index}]`);
   if (most !== undefined && !(Number.isSafeInteger(most) && most >= 1 && most <= MOST_REQUESTS))
     throw invalidField('requestsPerMinute', `must be a whole number from 1 to ${MOST_REQUESTS}.`);
   if (expiresAt === undefined || expiresAt === null) return;
   if (!Number.isSafeInteger(expiresAt)) throw invalidField('expiresAt', 'must be a moment in milliseconds.');
   if (expiresAt <= now) throw invalidField('expiresAt', 'must lie in the future.');
+}
+
+/** The metrics of a server are of all tenants, queues and types. A narrower key would get 403 from `/metrics`. */
+function checkMetrics(scopes: readonly Scope[], isWhole: boolean): void {
+  if (isWhole || !scopes.includes('metrics')) return;
+  throw invalidField('scopes', "may have 'metrics' only in a key for all tenants (*), without queues and types.");
 }
 
 function checkCount(field: string, names: readonly string[] | undefined): void {

@@ -174,3 +174,19 @@ test('types are held to what a type can be, and both lists to a size that every 
   ] as const)
     await expect(waybill.keys!.create({ ...request, ...bad })).rejects.toMatchObject({ details: { field } });
 });
+
+test('a key for metrics is for all of them: one for a tenant, a queue or a type is refused', async () => {
+  const { waybill } = testEngine();
+  const create = (tenant: string, more: object = {}) =>
+    waybill.keys!.create({ name: 'prometheus', scopes: ['metrics'], ...more }, { tenant });
+  const refused = {
+    code: 'invalid_request',
+    message: expect.stringContaining("'metrics' only in a key for all tenants"),
+  };
+  await expect(create('')).rejects.toMatchObject(refused);
+  await expect(create('acme', { scopes: ['read', 'metrics'] })).rejects.toMatchObject(refused);
+  await expect(create('*', { queues: ['mail'] })).rejects.toMatchObject(refused);
+  await expect(create('*', { types: ['a.b'] })).rejects.toMatchObject(refused);
+  expect(await create('*')).toMatchObject({ key: { scopes: ['metrics'] } });
+  expect(await waybill.keys!.list({ tenant: '*' })).toHaveLength(1);
+});
