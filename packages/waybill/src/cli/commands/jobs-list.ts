@@ -1,6 +1,7 @@
 import { JOB_STATES } from '@waybill/core';
 import { command } from '../command.ts';
 import { jobsText, showJobs } from '../job-table.ts';
+import { tellOfOtherTenants } from '../other-tenants.ts';
 import { PAGE_OPTIONS, readPage } from '../page-options.ts';
 import { readList, readListOf } from '../read-value.ts';
 import { checkWatch, redrawn } from '../redrawn.ts';
@@ -27,7 +28,10 @@ export const jobsList = command({
     const waybill = await context.connect();
     const list = () => waybill.jobs.list({ ...query, filter });
     if (watch) await redrawn(async () => jobsText(await list(), context), waybill, context);
-    else showJobs(await list(), query.limit, context);
+    else {
+      showJobs(await list(), query.limit, context);
+      await tellOfOtherTenants(waybill, context);
+    }
     return 0;
   },
 });

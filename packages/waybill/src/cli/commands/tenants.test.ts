@@ -71,3 +71,20 @@ test.each([
   expect(code).not.toBe(0);
   expect(err).toContain(message);
 });
+
+test.each(CASES)(
+  'a list of jobs says that it is that of one tenant, where there are others, with %s',
+  async (_, open) => {
+    const terminal = await open();
+    await terminal.run('enqueue', 'a.b', '--queue', 'own');
+    expect(await terminal.run('jobs', 'list')).toMatchObject({ code: 0, err: '' });
+    await terminal.run('enqueue', 'a.b', '--tenant', 'acme');
+    const { out, err } = await terminal.run('jobs', 'list');
+    expect(out).toContain('own');
+    expect(err).toContain('There are other tenants, such as acme');
+    expect(await terminal.run('jobs', 'list', '--tenant', 'acme')).toMatchObject({
+      err: '',
+      out: expect.stringContaining('a.b'),
+    });
+  },
+);
