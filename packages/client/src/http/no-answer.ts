@@ -15,7 +15,31 @@ export function noAnswer(server: string, cause: unknown): RemoteError {
       `What answered at ${server} does not speak HTTP/1.1.`,
       `This looks like the gRPC port. Use ${grpcAddress(server)}, or the port for HTTP.`,
     );
-  return unavailable(`The server ${server} could not be reached, or its answer broke off.`);
+  return unavailable(`The server ${server} could not be reached, or its answer broke off.`, networkHint(cause));
+}
+
+const CHECK_RUNNING = 'Nothing listens at this address and port. Check both, and that the server is running';
+const CHECK_NAME = 'No name server knows the host. Check the name in the address';
+const CHECK_ROUTE = 'The network has no way to this host. Check the address, the VPN and the firewall';
+const CHECK_SILENCE = 'The host does not answer. Check the address and the firewall';
+const CHECK_BROKEN =
+  'The connection was closed from the other side. Check that the server is running, and what stands before it';
+
+const NETWORK_HINTS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: CHECK_RUNNING,
+  ...{ ENOTFOUND: CHECK_NAME, EAI_AGAIN: CHECK_NAME },
+  ...{ EHOSTUNREACH: CHECK_ROUTE, ENETUNREACH: CHECK_ROUTE, EHOSTDOWN: CHECK_ROUTE, ENETDOWN: CHECK_ROUTE },
+  ...{ ETIMEDOUT: CHECK_SILENCE, UND_ERR_CONNECT_TIMEOUT: CHECK_SILENCE },
+  ...{ ECONNRESET: CHECK_BROKEN, EPIPE: CHECK_BROKEN, UND_ERR_SOCKET: CHECK_BROKEN },
+};
+
+/** What the operating system says, for people: fetch hides it in the cause. Browsers do not tell. */
+function networkHint(error: unknown): string | undefined {
+  for (const { code } of causesOf(error)) {
+    const hint = typeof code === 'string' && Object.hasOwn(NETWORK_HINTS, code) ? NETWORK_HINTS[code] : undefined;
+    if (hint !== undefined) return `${hint} (${code}).`;
+  }
+  return undefined;
 }
 
 /** An error and what it was caused by: fetch and Connect hide there what Node says. */

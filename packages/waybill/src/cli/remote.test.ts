@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { remote } from '@waybill/client/http';
 import { engine } from '@waybill/core';
@@ -87,6 +88,29 @@ test('a server that is not there: exit 14, and which one was meant', async () =>
     ",
     }
   `);
+});
+
+test.each(['http', 'grpc'])('a command says why a server cannot be reached, by %s', async (protocol) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as { port: number };
+  taken.close();
+  await once(taken, 'close');
+  const { code, err } = await new Terminal(`${protocol}://127.0.0.1:${port}`).run(
+    'jobs',
+    'cancel',
+    '019539a4-b68c-7def-8000-1a2b3c4d5e6f',
+  );
+  expect([code, err]).toEqual([
+    14,
+    expect.stringMatching(/Nothing listens at this address and port.*\(ECONNREFUSED\)/s),
+  ]);
+  const unknown = await new Terminal(`${protocol}://nowhere.invalid:80`).run(
+    'jobs',
+    'cancel',
+    '019539a4-b68c-7def-8000-1a2b3c4d5e6f',
+  );
+  expect([unknown.code, unknown.err]).toEqual([14, expect.stringMatching(/\((ENOTFOUND|EAI_AGAIN)\)/)]);
 });
 
 test('M4: a server that swallows everything is told of while the command waits', async () => {
