@@ -13,6 +13,7 @@ import { Auditor } from './audit/auditor.ts';
 import { authenticate } from './auth/authenticate.ts';
 import { Identifier } from './auth/identify.ts';
 import { type LeaseTokenOptions, signedPort } from './auth/lease-tokens.ts';
+import { OpenRequests } from './auth/open-requests.ts';
 import { type AuthOptions, checkAuth } from './auth/options.ts';
 import { RequestLimits } from './auth/request-limits.ts';
 import { loginRoute, sessionRoutes } from './auth/session-routes.ts';
@@ -61,6 +62,12 @@ export interface AppOptions {
   cors?: CorsOptions;
   /** Requests in a minute of each caller that has no limit of its own. Needs `auth`. @defaultValue any number */
   requestsPerMinute?: number;
+  /**
+   * Requests of one caller that may be under way at the same time; a long poll and a stream count for as long as they last.
+   * Needs `auth`.
+   * @defaultValue half of the connections of the server
+   */
+  openRequests?: number;
   /** Of the implementation, as the manifest and the health answers tell it. */
   version: string;
   /** @defaultValue stderrLogger */
@@ -108,7 +115,8 @@ const DEFAULTS = {
 } satisfies Partial<AppOptions>;
 
 const OPTIONS: Record<keyof AppOptions, true> = {
-  ...{ waybill: true, auth: true, cors: true, requestsPerMinute: true, version: true, logger: true, clock: true },
+  ...{ waybill: true, auth: true, cors: true, requestsPerMinute: true, openRequests: true, version: true },
+  ...{ logger: true, clock: true },
   ...{ maxBodyBytes: true, requireLease: true, testDirectives: true, streamHeartbeatMs: true, observeRequest: true },
   ...{ metrics: true, accessLog: true, webhooks: true, leaseTokens: true, slowReaderMs: true, observeStreams: true },
 };
@@ -122,17 +130,25 @@ export const asksWho = (app: App): boolean => guarded.has(app);
 export function createApp(options: AppOptions): App {
   // A misspelt `auth` would let everybody in.
   checkNames('createApp()', options, Object.keys(OPTIONS));
-  const { waybill, auth, cors, requestsPerMinute, observeRequest, observeStreams, leaseTokens, ...given } = {
-    ...DEFAULTS,
-    ...options,
-  };
+  const {
+    waybill,
+    auth,
+    cors,
+    requestsPerMinute,
+    openRequests,
+    observeRequest,
+    observeStreams,
+    leaseTokens,
+    ...given
+  } = { ...DEFAULTS, ...options };
   const streamObserver = observeStreams && guardedStreams(observeStreams, given.logger);
   const surface = { ...given, ...(streamObserver && { streamObserver }) };
   const { clock, logger } = surface;
   const checked = auth === undefined ? undefined : checkAuth(auth, waybill);
   const identifier = checked && new Identifier({ waybill, auth: checked, clock, logger });
-  if (requestsPerMinute !== undefined && !identifier)
-    throw invalidField('requestsPerMinute', 'needs auth: requests are counted for each caller.');
+  for (const [name, value] of Object.entries({ requestsPerMinute, openRequests }))
+    if (value !== undefined && !identifier)
+      throw invalidField(name, 'needs auth: requests are counted for each caller.');
   const limits = new RequestLimits(requestsPerMinute, clock);
   const auditor = new Auditor(waybill, logger);
   const sessions = { identifier, limits, sessionMs: checked?.sessionMs ?? 0, clock, auditor };
@@ -151,7 +167,7 @@ export function createApp(options: AppOptions): App {
   rpc.open(app);
   loginRoute(app, sessions);
   if (identifier) {
-    app.use(authenticate(identifier, limits, clock));
+    app.use(authenticate(identifier, { limits, open: new OpenRequests(openRequests), clock }));
     guarded.add(app);
   }
   // Not about a tenant.

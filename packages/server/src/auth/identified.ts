@@ -32,3 +32,7 @@ export const fromKey = (
   ...{ principal, by, name, expiresAt },
   ...(requestsPerMinute !== undefined && { requestsPerMinute }),
 });
+
+/** The same text for all requests of one caller. Keys of a file, tokens and keys of the store may have the same id. */
+export const sameCaller = ({ by, via = by, principal: { id, tenant } }: Identified): string =>
+  `${via}\n${tenant}\n${id}`;

@@ -1,6 +1,6 @@
 import { type Clock, invalidField, WaybillError } from '@waybill/core';
 import type { Ctx } from '../http/env.ts';
-import type { Identified } from './identified.ts';
+import { type Identified, sameCaller } from './identified.ts';
 
 /** Callers that are remembered. One that is forgotten begins with a full bucket. */
 const MOST_CALLERS = 10_000;
@@ -30,11 +30,11 @@ export class RequestLimits {
   }
 
   /** Counts a request, tells the caller in headers what is left, and refuses it with `rate_limited` when nothing is. */
-  count(c: Ctx, { by, via = by, principal: { id, tenant }, requestsPerMinute = this.#perMinute }: Identified): void {
+  count(c: Ctx, who: Identified): void {
+    const { requestsPerMinute = this.#perMinute } = who;
     if (requestsPerMinute === undefined) return;
     const now = this.#clock.monotonic();
-    // Keys of a file, tokens and keys of the store may have the same id.
-    const caller = `${via}\n${tenant}\n${id}`;
+    const caller = sameCaller(who);
     const bucket = this.#buckets.get(caller) ?? { left: requestsPerMinute, at: now };
     const refilled = ((now - bucket.at) / MINUTE_MS) * requestsPerMinute;
     const left = Math.min(requestsPerMinute, bucket.left + refilled);

@@ -14,6 +14,7 @@ export interface EdgeFlags {
   jwt?: { issuer: string; audience: string; jwks: string; tenant?: string };
   sessionMs?: number;
   requestsPerMinute?: number;
+  openRequests?: number;
   corsOrigins?: string[];
   tls?: { cert: string; key: string };
   /** A list: only these are proxies. */
@@ -39,6 +40,11 @@ export const EDGE_OPTIONS = {
     about: 'of each key that has no limit of its own',
     default: 'WAYBILL_REQUESTS_PER_MINUTE, any',
   },
+  'open-requests': {
+    value: 'N',
+    about: 'requests of each key under way at once',
+    default: 'WAYBILL_OPEN_REQUESTS, half of the connections',
+  },
   'cors-origin': {
     value: 'URL',
     several: true,
@@ -61,6 +67,7 @@ export function readEdgeOptions(values: Values<typeof EDGE_OPTIONS>, env: Io['en
   const named = (name: string): string | undefined => env[name] || undefined;
   const hours = values['session-hours'] ?? named('WAYBILL_SESSION_HOURS');
   const requests = values['requests-per-minute'] ?? named('WAYBILL_REQUESTS_PER_MINUTE');
+  const open = values['open-requests'] ?? named('WAYBILL_OPEN_REQUESTS');
   const origins = listIn(values['cors-origin']?.join(',') ?? named('WAYBILL_CORS_ORIGINS') ?? '');
   const keys = keysIn(values.keys, named('WAYBILL_KEYS'));
   const tokenSecret = keysIn(values['token-secret'], named('WAYBILL_TOKEN_SECRET'));
@@ -77,6 +84,7 @@ export function readEdgeOptions(values: Values<typeof EDGE_OPTIONS>, env: Io['en
     ...(jwt && { jwt }),
     ...(hours !== undefined && { sessionMs: readCount('--session-hours', hours, 720) * 3_600_000 }),
     ...(requests !== undefined && { requestsPerMinute: readCount('--requests-per-minute', requests, 1_000_000) }),
+    ...(open !== undefined && { openRequests: readCount('--open-requests', open, 1_000_000) }),
     ...(origins.length > 0 && { corsOrigins: origins }),
     ...(tls && { tls }),
     ...(trusts && { trustProxy: proxies.length > 0 ? proxies : true }),

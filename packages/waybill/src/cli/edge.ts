@@ -13,8 +13,10 @@ export interface Edge extends EdgeOptions {
 export function edgeOf(options: ServeOptions, logger: Logger): Edge {
   const { host, noAuth, auth, keys, jwt, sessionMs, corsOrigins, tls, trustProxy } = options;
   const asksWho = !noAuth && (auth ?? !isLoopback(host));
-  if (!asksWho && (options.requestsPerMinute !== undefined || sessionMs !== undefined))
-    throw misuse('--requests-per-minute and --session-hours need --auth: they are about callers that are known.');
+  if (!asksWho && [options.requestsPerMinute, options.openRequests, sessionMs].some((one) => one !== undefined))
+    throw misuse(
+      '--requests-per-minute, --open-requests and --session-hours need --auth: they are about callers that are known.',
+    );
   if (keys && 'file' in keys) mustBeThere(keys.file);
   const ways: AuthOptions = {
     ...(keys && { given: givenKeys(keys, { logger }) }),

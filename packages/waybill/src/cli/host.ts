@@ -67,6 +67,7 @@ export async function startHost(
       ...(edge.cors && { cors: edge.cors }),
       ...(edge.leaseTokens !== undefined && { leaseTokens: edge.leaseTokens }),
       ...(options.requestsPerMinute !== undefined && { requestsPerMinute: options.requestsPerMinute }),
+      ...(options.openRequests !== undefined && { openRequests: options.openRequests }),
       // What no row could hold is refused at the door, unless there is another place for it.
       ...(options.blobs !== undefined && { maxBodyBytes: LARGEST_PAYLOAD }),
       testDirectives: options.testDirectives ?? false,

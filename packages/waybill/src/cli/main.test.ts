@@ -215,6 +215,8 @@ test('a group has help, and each command its own', async () => {
       --session-hours N         how long a session lasts [WAYBILL_SESSION_HOURS, 12]
       --requests-per-minute N   of each key that has no limit of its own
                                 [WAYBILL_REQUESTS_PER_MINUTE, any]
+      --open-requests N         requests of each key under way at once
+                                [WAYBILL_OPEN_REQUESTS, half of the connections]
       --cors-origin URL         let pages of this origin call; may be repeated
                                 [WAYBILL_CORS_ORIGINS, none]
       --tls-cert FILE           speak HTTPS with this certificate [WAYBILL_TLS_CERT,

@@ -78,6 +78,10 @@ export const SERVER_KEYS: readonly ConfigKey[] = [
     ...{ flag: 'requests-per-minute', about: 'of each key that has no limit of its own' },
   },
   {
+    ...{ path: 'server.openRequests', kind: whole(1, 1_000_000), env: 'WAYBILL_OPEN_REQUESTS', flag: 'open-requests' },
+    ...{ default: 'half of the connections', about: 'requests of each key under way at once' },
+  },
+  {
     ...{ path: 'server.cors', kind: list, env: 'WAYBILL_CORS_ORIGINS', flag: 'cors-origin' },
     about: 'origins whose pages may call',
   },

@@ -85,6 +85,8 @@ export interface ServerConfig {
   sessionHours?: Numeric;
   /** Of each key that has no limit of its own. */
   requestsPerMinute?: Numeric;
+  /** Requests of each key under way at once. @defaultValue half of the connections */
+  openRequests?: Numeric;
   /** Origins whose pages may call. */
   cors?: Texts;
   /** Believe X-Forwarded-* of proxies. @defaultValue false */
