@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import { WaybillError } from '@waybill/core';
+import { isIP } from 'node:net';
+import { AddressRanges } from './address-ranges.ts';
 import { bare } from './hosts.ts';
 
 /** What cannot come from the internet: loopback, private and link-local addresses. Proxies mostly have one of these. */
@@ -21,17 +21,17 @@ export interface Forwarded {
 
 /** Tells the client behind proxies. Headers are believed only from an address that is one of the proxies'. */
 export class TrustedProxies {
-  readonly #trusted = new BlockList();
+  readonly #trusted: AddressRanges;
 
   /** True: every address that is not of the internet. Else the addresses and ranges of the proxies. */
   constructor(given: true | readonly string[]) {
-    for (const range of given === true ? PRIVATE : given) this.#add(range);
+    this.#trusted = new AddressRanges(given === true ? PRIVATE : given, 'of a proxy');
   }
 
   read({ socket, headers }: IncomingMessage): Forwarded {
     const peer = withoutMapping(socket.remoteAddress);
     const isEncrypted = 'encrypted' in socket && socket.encrypted === true;
-    if (peer === undefined || !this.#isTrusted(peer)) return { address: peer, isHttps: isEncrypted, host: undefined };
+    if (peer === undefined || !this.#trusted.has(peer)) return { address: peer, isHttps: isEncrypted, host: undefined };
     const proto = last(headers['x-forwarded-proto']);
     const host = last(headers['x-forwarded-host']);
     return {
@@ -49,26 +49,9 @@ export class TrustedProxies {
       const address = withoutMapping(bare(hop.trim().replace(/^(\[.*\]|[\d.]+):\d+$/, '$1')));
       if (address === undefined || isIP(address) === 0) break;
       client = address;
-      if (!this.#isTrusted(address)) break;
+      if (!this.#trusted.has(address)) break;
     }
     return client;
-  }
-
-  #isTrusted(address: string): boolean {
-    return this.#trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-  }
-
-  #add(range: string): void {
-    const [address = '', bits] = range.split('/');
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-    const most = family === 'ipv4' ? 32 : 128;
-    const prefix = bits === undefined ? most : Number(bits);
-    if (isIP(address) === 0 || !/^\d*$/.test(bits ?? '') || bits === '' || prefix > most) {
-      throw new WaybillError('invalid_request', `Invalid address of a proxy '${range.slice(0, 100)}'.`, {
-        hint: 'Use an address or a range, such as 10.0.0.5 or 10.0.0.0/8.',
-      });
-    }
-    this.#trusted.addSubnet(address, prefix, family);
   }
 }
 

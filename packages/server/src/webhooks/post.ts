@@ -1,10 +1,9 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIP } from 'node:net';
 import { SinkRefusal } from '@waybill/core';
 import { checkedLookup } from './checked-lookup.ts';
 import type { Resolve } from './host-resolver.ts';
-import { bareHost, checkTarget, isPublicAddress, type TargetPolicy } from './target.ts';
+import { checkTarget, type TargetPolicy } from './target.ts';
 
 const MOST_ANSWER_BYTES = 64 * 1024;
 
@@ -29,10 +28,8 @@ export async function post(
   options: PostOptions,
   signal: AbortSignal,
 ): Promise<Posted> {
+  // The resolver is not asked about an address: this is where it is checked.
   const url = checkTarget(target, options);
-  const host = bareHost(url);
-  // The resolver is not asked about an address.
-  if (!options.allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw new SinkRefusal(PRIVATE);
   const deadline = AbortSignal.timeout(options.timeoutMs);
   const over = AbortSignal.any([signal, deadline]);
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -43,7 +40,7 @@ export async function post(
       agent: false,
       headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
       signal: over,
-      lookup: checkedLookup(options.resolve, options, over),
+      lookup: checkedLookup(options.resolve, url, options, over),
     });
     let posted: Posted | undefined;
     const fail = (error: Error) => {
@@ -81,10 +78,10 @@ function readSome(answer: IncomingMessage, done: () => void): void {
 }
 
 const CLOSED = Object.assign(new Error('closed'), { code: 'ECONNRESET' });
-const PRIVATE = 'The address is in a private range.';
 
 const REASONS: Readonly<Record<string, string>> = {
   PRIVATE_ADDRESS: 'The name resolves to addresses in private ranges only.',
+  PLAIN_HTTP: 'Plain http is allowed to receivers in the ranges of --webhook-target only.',
   ENOTFOUND: 'The name of the receiver is unknown.',
   DNS_ETIMEOUT: 'The name servers did not answer.',
   ECONNREFUSED: 'The receiver refused the connection.',

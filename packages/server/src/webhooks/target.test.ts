@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { AddressRanges } from '../http/address-ranges.ts';
 import { checkedLookup } from './checked-lookup.ts';
-import { checkTarget, isPublicAddress } from './target.ts';
+import { checkTarget, isPublicAddress, mayGoTo } from './target.ts';
 
 const PRIVATE = [
   ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '127.255.255.254', '169.254.169.254', '172.16.0.1'],
@@ -30,6 +31,7 @@ test.each(PUBLIC)('%s may be one', (address) => {
 });
 
 const strict = { allowPrivate: false };
+const HTTPS = { protocol: 'https:' };
 
 test.each([
   ['ftp://example.com/', /must be an address/],
@@ -73,7 +75,7 @@ test('a connection gets public addresses only, in either form that sockets ask f
   ];
   const ask = (addresses: typeof found, all: boolean, allowPrivate = false) =>
     new Promise<unknown[]>((resolve) => {
-      const lookup = checkedLookup(async () => addresses, { allowPrivate }, new AbortController().signal);
+      const lookup = checkedLookup(async () => addresses, HTTPS, { allowPrivate }, new AbortController().signal);
       lookup('example.com', { all }, (...answer: unknown[]) => resolve(answer));
     });
   expect(await ask(found, true)).toEqual([null, [{ address: '8.8.8.8', family: 4 }]]);
@@ -81,4 +83,75 @@ test('a connection gets public addresses only, in either form that sockets ask f
   const [error] = await ask([found[0]!, found[2]!], true);
   expect(error).toMatchObject({ code: 'PRIVATE_ADDRESS' });
   expect(await ask(found, true, true)).toEqual([null, found]);
+});
+
+describe('with named ranges', () => {
+  const within = (...named: string[]) => ({ allowPrivate: false, ranges: new AddressRanges(named, 'of a receiver') });
+  const policy = within('10.1.0.0/16', 'fd00:1::/32', '192.168.7.7');
+
+  test.each([
+    'https://10.1.2.3/',
+    'http://10.1.2.3:9000/',
+    'https://[fd00:1::5]/',
+    'http://192.168.7.7/',
+    'https://8.8.8.8/',
+  ])('%s is taken', (url) => expect(checkTarget(url, policy).href).toBe(url));
+
+  test.each([
+    ['https://10.2.0.1/', /private range/],
+    ['https://192.168.7.8/', /private range/],
+    ['https://[fd00:2::1]/', /private range/],
+    ['https://169.254.169.254/', /private range/],
+    ['https://localhost/', /private range/],
+    ['http://8.8.8.8/', /https/],
+    ['http://10.2.0.1/', /https/],
+    // The same address, carried by one of IPv6.
+    ['https://[::ffff:10.1.2.3]/', /private range/],
+    ['https://[::10.1.2.3]/', /private range/],
+    ['https://[64:ff9b::10.1.2.3]/', /private range/],
+    ['https://[2002:a01:203::1]/', /private range/],
+  ])('%s is refused', (url, message) => {
+    expect(() => checkTarget(url, policy)).toThrow(message);
+  });
+
+  test('no range of IPv6 names an address of IPv4, not even the one of all', () => {
+    const all = within('::/0');
+    for (const address of [
+      '::ffff:10.1.2.3',
+      '::ffff:a01:203',
+      '::10.1.2.3',
+      '64:ff9b::a01:203',
+      '2002:a01:203::1',
+      '10.1.2.3',
+    ])
+      expect([address, mayGoTo(address, HTTPS, all)]).toEqual([address, false]);
+    expect(mayGoTo('fd12::1', HTTPS, all)).toBe(true);
+    expect(mayGoTo('::1', HTTPS, within('::1'))).toBe(true);
+    expect(mayGoTo('fe80::1%eth0', HTTPS, within('fe80::/10'))).toBe(false);
+  });
+
+  test('loopback may be named, and then localhost too', () => {
+    expect(checkTarget('http://localhost:9000/', within('127.0.0.0/8')).port).toBe('9000');
+  });
+
+  test('a connection gets addresses of the ranges, and over plain http no other', async () => {
+    const found = ['10.1.0.1', '10.2.0.1', '8.8.8.8', '::ffff:10.1.0.1'].map((address) => ({
+      ...{ address, family: address.includes(':') ? 6 : 4 },
+    }));
+    const ask = (protocol: string, addresses = found) =>
+      new Promise<unknown[]>((resolve) => {
+        const lookup = checkedLookup(async () => addresses, { protocol }, policy, new AbortController().signal);
+        lookup('example.com', { all: true }, (...answer: unknown[]) => resolve(answer));
+      });
+    expect(await ask('https:')).toEqual([null, [found[0], found[2]]]);
+    expect(await ask('http:')).toEqual([null, [found[0]]]);
+    expect((await ask('http:', found.slice(1)))[0]).toMatchObject({ code: 'PLAIN_HTTP' });
+  });
+
+  test.each(['10.0.0.0/33', '10.0.0.0/', 'example.com', '10.0.0.0/8/8', '', '10.0.0.0/1e1'])(
+    '%j is no range',
+    (range) => {
+      expect(() => within(range)).toThrow(/Invalid address of a receiver/);
+    },
+  );
 });

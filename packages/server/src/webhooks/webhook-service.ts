@@ -17,7 +17,7 @@ import {
 import { cursorBefore, eventById, leavesOut } from './event-search.ts';
 import { hostResolver, type Resolve } from './host-resolver.ts';
 import type { RedeliverFrom, TestAnswer, WebhookService, WebhookValue } from './service.ts';
-import { checkTarget } from './target.ts';
+import { checkTarget, webhookRanges } from './target.ts';
 import { isWebhook } from './webhook.ts';
 import { checkAnswer, send, webhookSink } from './webhook-sink.ts';
 
@@ -37,6 +37,8 @@ export interface WebhookServiceOptions {
   clock?: Clock;
   /** Allow receivers in private ranges, and plain http. @defaultValue false */
   allowPrivate?: boolean;
+  /** Allow receivers at these addresses and in these ranges, such as 10.1.0.0/16, over plain http too. @defaultValue [] */
+  targets?: readonly string[];
   /** For one delivery as a whole. @defaultValue 10_000 */
   timeoutMs?: number;
   /** A webhook that has failed for this long is paused. @defaultValue 24 hours */
@@ -55,16 +57,16 @@ const DEFAULTS = {
 } satisfies Partial<WebhookServiceOptions>;
 
 const OPTIONS: Record<keyof WebhookServiceOptions, true> = {
-  ...{ waybill: true, version: true, logger: true, clock: true, allowPrivate: true, timeoutMs: true },
-  ...{ pauseAfterMs: true, observe: true, resolve: true },
+  ...{ waybill: true, version: true, logger: true, clock: true, allowPrivate: true, targets: true },
+  ...{ timeoutMs: true, pauseAfterMs: true, observe: true, resolve: true },
 };
 
 /** Sends the log to the webhooks of all tenants, and does what people ask of one of them. */
 export function webhookService(given: WebhookServiceOptions): WebhookService {
   checkNames('webhookService()', given, Object.keys(OPTIONS));
-  const { waybill, logger, pauseAfterMs, observe, ...others } = { ...DEFAULTS, ...given };
+  const { waybill, logger, pauseAfterMs, observe, targets = [], ...others } = { ...DEFAULTS, ...given };
   const { clock, resolve = hostResolver({ clock }) } = others;
-  const options = { ...others, resolve };
+  const options = { ...others, resolve, ranges: webhookRanges(targets) };
   const { records, sinks, events } = waybill;
   if (!records || !sinks) throw new WaybillError('unsupported', 'Only a server with a store delivers to webhooks.');
   let running: RunningSinks | undefined;

@@ -30,6 +30,7 @@ export function edgeOf(options: ServeOptions, logger: Logger): Edge {
     ...(corsOrigins && { cors: { origins: corsOrigins } }),
     ...(tls && { tls }),
     ...(trustProxy !== undefined && { trustProxy }),
+    ...(options.webhookTargets && { webhookTargets: options.webhookTargets.targets }),
     ...leaseTokensOf(options),
   };
 }

@@ -54,7 +54,7 @@ export async function startHost(
   let telling: Awaited<ReturnType<typeof tellEventBus>> | undefined;
   try {
     const webhooks = webhookService({
-      ...{ waybill, logger, version: version(), allowPrivate: options.allowPrivateWebhooks ?? false },
+      ...{ waybill, logger, version: version(), ...options.webhookTargets },
       ...(instrumentation && { observe: instrumentation.delivery }),
     });
     const app = createApp({

@@ -245,6 +245,9 @@ test('a group has help, and each command its own', async () => {
                                 lease token
       --test-directives         let jobs steer their workers, for conformance
                                 suites; on loopback only
+      --webhook-target RANGE    let webhooks go to this private range, over plain
+                                http too; may be repeated [WAYBILL_WEBHOOK_TARGETS,
+                                none]
       --allow-private-webhooks  let webhooks go to private ranges and over plain
                                 http
       --store URL               sqlite:FILE, postgres://.. or

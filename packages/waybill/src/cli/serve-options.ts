@@ -6,6 +6,7 @@ import { shownWord } from '../connect/shown-address.ts';
 import type { Options, Values } from './command.ts';
 import { blobsIn, type Context, transportIn } from './context.ts';
 import { EDGE_OPTIONS, type EdgeFlags, listIn, readEdgeOptions } from './edge-options.ts';
+import { readTargets, type Targets } from './open-webhooks.ts';
 
 export interface ServeOptions extends EdgeFlags {
   store: string;
@@ -24,8 +25,8 @@ export interface ServeOptions extends EdgeFlags {
   requireLease: boolean;
   /** Whether a job's `options.metadata.test_directive` steers its worker. @defaultValue false */
   testDirectives?: boolean;
-  /** Let webhooks go to private ranges and over plain http. @defaultValue false */
-  allowPrivateWebhooks?: boolean;
+  /** Where webhooks may go, besides the internet. */
+  webhookTargets?: Targets;
   transport: string;
   /** Where large payloads go; undefined: nowhere. */
   blobs: string | undefined;
@@ -84,6 +85,12 @@ export const SERVE_OPTIONS = {
   metrics: { about: 'show metrics at /metrics, for Prometheus', default: 'WAYBILL_METRICS' },
   'require-lease': { about: 'refuse to settle or speak for a run without its lease token' },
   'test-directives': { about: 'let jobs steer their workers, for conformance suites; on loopback only' },
+  'webhook-target': {
+    value: 'RANGE',
+    several: true,
+    about: 'let webhooks go to this private range, over plain http too; may be repeated',
+    default: 'WAYBILL_WEBHOOK_TARGETS, none',
+  },
   'allow-private-webhooks': { about: 'let webhooks go to private ranges and over plain http' },
   store: {
     value: 'URL',
@@ -119,7 +126,7 @@ export function readServeOptions(
     ...(connections !== undefined && { maxConnections: readConnections(connections) }),
     requireLease: values['require-lease'] ?? false,
     testDirectives: values['test-directives'] ?? false,
-    allowPrivateWebhooks: values['allow-private-webhooks'] ?? false,
+    webhookTargets: readTargets(values, env),
     transport: values.transport ?? transportIn(env),
     blobs: values.blobs ?? blobsIn(env),
   };

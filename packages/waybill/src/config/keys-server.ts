@@ -110,6 +110,10 @@ export const SERVER_KEYS: readonly ConfigKey[] = [
     about: 'let jobs steer their workers, for conformance suites',
   },
   {
+    ...{ path: 'server.webhookTargets', kind: list, env: 'WAYBILL_WEBHOOK_TARGETS', flag: 'webhook-target' },
+    about: 'private ranges that webhooks may go to, over plain http too',
+  },
+  {
     ...{ path: 'server.allowPrivateWebhooks', kind: onOrOff, flag: 'allow-private-webhooks', default: 'false' },
     about: 'let webhooks go to private ranges and over plain http',
   },

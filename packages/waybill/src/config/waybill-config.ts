@@ -101,6 +101,8 @@ export interface ServerConfig {
   requireLease?: Switch;
   /** Let jobs steer their workers, for conformance suites. @defaultValue false */
   testDirectives?: Switch;
+  /** Private ranges that webhooks may go to, over plain http too. */
+  webhookTargets?: Texts;
   /** Let webhooks go to private ranges and over plain http. @defaultValue false */
   allowPrivateWebhooks?: Switch;
 }

@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { openWebhooks, PRIVATE_OPTION } from '../open-webhooks.ts';
+import { openWebhooks, TARGET_OPTIONS } from '../open-webhooks.ts';
 import { readList, readText } from '../read-value.ts';
 import { shownUrl } from '../webhook-text.ts';
 
@@ -14,7 +14,7 @@ export const webhooksCreate = command({
     types: { value: 'TYPES', about: 'only events of jobs of these types' },
     description: { value: 'TEXT', about: 'for people' },
     paused: { about: 'create it without sending anything' },
-    ...PRIVATE_OPTION,
+    ...TARGET_OPTIONS,
   },
   notes: `The last line is the secret, by which the receiver checks each event: see
 docs/webhooks.md.
@@ -22,7 +22,7 @@ docs/webhooks.md.
   waybill webhooks create https://example.com/hooks --events job.discarded`,
   run: async ({ args: [url = ''], values }, context) => {
     const { events, queues, types, description } = values;
-    const webhooks = await openWebhooks(context, { create: true, allowPrivate: values['allow-private-webhooks'] });
+    const webhooks = await openWebhooks(context, { create: true, values });
     const { webhook, secret } = await webhooks.create({
       url,
       ...(events !== undefined && { events: readList('--events', events) }),

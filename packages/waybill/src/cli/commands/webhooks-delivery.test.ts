@@ -40,7 +40,7 @@ async function receiver() {
 /** A server that delivers, and the command that speaks to it. */
 async function served(store = 'sqlite::memory:'): Promise<Terminal> {
   const serve = { host: '127.0.0.1', port: 0, portGiven: true, noAuth: false, requireLease: false, allowedHosts: [] };
-  const parts = { store, transport: 'poll', blobs: undefined, allowPrivateWebhooks: true };
+  const parts = { store, transport: 'poll', blobs: undefined, webhookTargets: { allowPrivate: true, targets: [] } };
   const host = await startHost({ ...serve, ...parts }, silentLogger);
   onTestFinished(() => host.drain());
   const terminal = new Terminal(host.url);
@@ -162,9 +162,14 @@ test('on a store: a test comes from the command itself, and a server delivers th
   await store.run('enqueue', 'before.the.server');
   store.now += 5_000;
   expect(await store.text('webhooks', 'show', id)).toMatch(/lag +5(\.0)?s\n/);
+  expect((await store.run('webhooks', 'test', id, '--webhook-target', '10.0.0.0/8')).code).toBe(1);
+  expect((await store.run('webhooks', 'test', id, '--webhook-target', '127.0.0.0/8')).code).toBe(0);
+  await nth(2);
   const terminal = await served(store.store);
-  const { headers, body } = await nth(2);
+  const { headers, body } = await nth(3);
   expect(verifyWebhook(headers, body, secret)).toMatchObject({ data: { job_type: 'before.the.server' } });
   const refused = await terminal.run('webhooks', 'test', id, '--allow-private-webhooks');
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('A server is started with it')]);
+  const both = await store.run('webhooks', 'test', id, '--webhook-target', '127.0.0.1', '--allow-private-webhooks');
+  expect([both.code, both.err]).toEqual([2, expect.stringContaining('leave out --webhook-target')]);
 });

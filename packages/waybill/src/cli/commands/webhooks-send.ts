@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@waybill/client';
 import { command, misuse } from '../command.ts';
-import { openWebhook, PRIVATE_OPTION } from '../open-webhooks.ts';
+import { openWebhook, TARGET_OPTIONS } from '../open-webhooks.ts';
 import { readPast, readText } from '../read-value.ts';
 import { span } from '../spans.ts';
 
@@ -9,9 +9,9 @@ export const webhooksTest = command({
   section: 'Care',
   summary: 'send a test event now; exit 1 when it fails',
   args: 'ID',
-  options: PRIVATE_OPTION,
+  options: TARGET_OPTIONS,
   run: async ({ args: [text = ''], values }, context) => {
-    const { webhooks, id } = await openWebhook(context, text, { allowPrivate: values['allow-private-webhooks'] });
+    const { webhooks, id } = await openWebhook(context, text, { values });
     const test = await webhooks.test(id);
     const { ok, status, error, ms } = test;
     const answered = status === undefined ? 'no answer' : `answered ${status}`;
@@ -28,7 +28,7 @@ export const webhooksRedeliver = command({
   options: {
     since: { value: 'WHEN', about: 'all from then on: 1h, 2d, 2030-01-31 or 2030-01-31T12:00:00Z' },
     event: { value: 'EVENT-ID', about: 'this one, by the id in its body' },
-    ...PRIVATE_OPTION,
+    ...TARGET_OPTIONS,
   },
   run: async ({ args: [text = ''], values }, context) => {
     const { since, event } = values;
@@ -38,7 +38,7 @@ export const webhooksRedeliver = command({
       since === undefined
         ? { event_id: readText('--event', event!) }
         : { since: toRfc3339(readPast('--since', since, context.io.now())) };
-    const { webhooks, id } = await openWebhook(context, text, { allowPrivate: values['allow-private-webhooks'] });
+    const { webhooks, id } = await openWebhook(context, text, { values });
     const webhook = await webhooks.redeliver(id, from);
     const what = 'since' in from ? `everything since ${from.since} is sent again` : `${from.event_id} was sent again`;
     context.show({ webhook }, () => `${id}: ${what}\n`);
