@@ -45,6 +45,6 @@ export function instrument(options: InstrumentOptions = {}): Instrumentation {
       throttled: (operation) => instruments.tell('dynamoThrottles', 1, { operation }),
       batchRetried: (operation) => instruments.tell('dynamoBatchRetries', 1, { operation }),
     },
-    watch: (waybill, { tenant } = {}) => watch(waybill, instruments, tenant),
+    watch: (waybill, { tenant } = {}) => watch(waybill, instruments, { tenant }),
   };
 }

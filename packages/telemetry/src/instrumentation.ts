@@ -45,7 +45,8 @@ export interface Instrumentation {
   readonly aws: AwsObserver;
   /**
    * Queue depth, oldest age, dead letters, workers and paused sinks: gauges that are read from this port at most every 10
-   * seconds. Without `tenant` they are of the first 100 tenants, summed unless the option `tenants` is on.
+   * seconds, and how old they are. Without `tenant` they are of all tenants, summed unless the option `tenants` is on. One reading
+   * takes 100 tenants and 200 queues at most; where there are more, all of them have their turn.
    */
   watch(waybill: Waybill, options?: { tenant?: string }): Watching;
 }

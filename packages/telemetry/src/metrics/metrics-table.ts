@@ -89,6 +89,11 @@ const TABLE = {
   oldestAge: gauge('waybill.queue.oldest_age', 's', 'How long the oldest claimable job has waited.', ['queue']),
   deadLetters: gauge('waybill.dead_letters', '{job}', 'Dead letters that wait for people; counted up to 10,000.'),
   workers: gauge('waybill.workers', '{worker}', 'Workers that were seen of late, by state.', ['state']),
+  readingAge: gauge(
+    'waybill.store.reading.age',
+    's',
+    'How long ago queues, dead letters, workers and sinks were counted in the store.',
+  ),
   pausedSinks: gauge('waybill.sinks.paused', '{sink}', 'Webhooks and other sinks that are paused after long failure.'),
   utilisation: gauge('waybill.worker.utilisation', '1', 'Runs under way, by slots of this process.'),
 } satisfies Record<string, MetricInfo>;

@@ -120,7 +120,7 @@ test('gauges cover all tenants: summed, or each with its name where that was ask
   }
 });
 
-test('a port that may not list tenants is watched for its own, and tenants beyond the first hundred are not counted', async () => {
+test('a port that may not list tenants is watched for its own', async () => {
   const { recorder, own, waybill } = instrumented({ tenants: true });
   await waybill.jobs.enqueue(job('mail'));
   const forbidden = Object.assign(new Error('Only operators may list tenants.'), { code: 'forbidden' });
@@ -128,10 +128,6 @@ test('a port that may not list tenants is watched for its own, and tenants beyon
   const narrow = own.watch({ ...waybill, tenants: { ...waybill.tenants, list } });
   expect(await recorder.metric('waybill.dead_letters')).toEqual({ '{"tenant":""}': 0 });
   narrow.stop();
-  for (let index = 0; index < 103; index += 1) await waybill.jobs.enqueue(job('mail'), { tenant: `t${index}` });
-  const watching = own.watch(waybill);
-  expect(Object.keys(await recorder.metric('waybill.dead_letters'))).toHaveLength(100);
-  watching.stop();
 });
 
 test('a sink that was paused after long failure is counted', async () => {
