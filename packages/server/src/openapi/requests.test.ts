@@ -25,6 +25,7 @@ const IN_WORDS: [field: RegExp, message: RegExp][] = [
   [/^map\.concurrency$/, /contradicts 'rate_limit'/],
   [/^expires_at$/, /must lie in the future/],
   [/^types$/, /cannot narrow the scope work/],
+  [/^scopes$/, /may have 'metrics' only in a key for all tenants/],
   [/^(paused|secret)$/, /cannot be changed by this call/],
   // Which of its fields an entry has depends on its type, and which parameters a journal takes on the Accept.
   [/^entries\[\d+\]\.(output|stream|data)$/, /is for 'output' only|is not for 'output'|must be bytes/],

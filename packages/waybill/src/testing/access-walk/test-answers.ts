@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from '@waybill/core';
+import type { Scope } from '@waybill/core';
 import { expect, test } from 'vitest';
 import { type Cell, cellsOf, isNarrowed, sees } from './cells.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type Kind,
   NAMES,
   OTHER_TYPE,
+  OWN_SCOPES,
   of,
   QUEUE,
   sendersOf,
@@ -32,7 +33,7 @@ export function testOwn({ open, canRun }: StoreToWalk): void {
     const walker = await walkerOn(open);
     const [cell] = cellsOf('a');
     const things = thingsIn(walker.waybill, cell!);
-    for (const scope of SCOPES) {
+    for (const scope of OWN_SCOPES) {
       const sender = await walker.sender({ tenant: 'a', scopes: [scope] });
       for (const [name, { ask, ok = 200 }] of of(({ scope: needed }) => needed === scope)) {
         const { status, text } = await walker.send(sender, name, await ask(things));
