@@ -1,8 +1,10 @@
 import { checkJson, checkNames, isObject } from '../check.ts';
 import { invalidField, WaybillError } from '../errors.ts';
 import {
+  DROPPED_TYPE,
   entryBytes,
   isEntryType,
+  isReservedType,
   type JournalEntry,
   LONGEST_TYPE,
   MOST_ENTRIES,
@@ -47,6 +49,9 @@ function checkEntry(entry: unknown, field: string, now: number): CheckedEntry {
     throw invalidField(`${field}.at`, 'must be milliseconds since 1970, before the year 10000.');
   if (!isEntryType(type))
     throw invalidField(`${field}.type`, `must be a name of at most ${LONGEST_TYPE} letters, digits and _ . : / -.`);
+  // A worker says what it could not send. Everything else of that kind would be a forgery.
+  if (isReservedType(type) && type !== DROPPED_TYPE)
+    throw invalidField(`${field}.type`, `must not be '${type}': names that begin with 'journal.' are Waybill's own.`);
   const head = { sequence, at, type };
   if (type !== OUTPUT_TYPE) {
     if (output !== undefined || stream !== undefined)

@@ -29,6 +29,7 @@ const IN_WORDS: [field: RegExp, message: RegExp][] = [
   [/^(paused|secret)$/, /cannot be changed by this call/],
   // Which of its fields an entry has depends on its type, and which parameters a journal takes on the Accept.
   [/^entries\[\d+\]\.(output|stream|data)$/, /is for 'output' only|is not for 'output'|must be bytes/],
+  [/^entries\[\d+\]\.type$/, /are Waybill's own/],
   [/^entries\[\d+\]\.output_base64$/, /contradicts 'output'/],
   [/^entries\[\d+\]\.time$/, /must not be before 1970/],
   [/^entries\[\d+\]\.sequence$/, /must be more than \d+, the one before it/],
