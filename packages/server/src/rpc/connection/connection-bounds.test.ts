@@ -61,12 +61,12 @@ test('headers that are too large are refused, and the connection goes on', async
 // fault: a client opens calls and sends no message, or a part of one, and answers pings
 test('a call whose message does not come in time is ended', async () => {
   const client = (await started({ requestTimeoutMs: 200 })).session();
-  const [none, half, watch] = [null, null, null].map((body, n) =>
-    call(client, { body, ...(n === 2 && { path: '/grpc.health.v1.Health/Watch' }) }),
+  const [none, half, stream] = ['JobService/ListJobs', 'JobService/ListJobs', 'LogService/Follow'].map((method) =>
+    call(client, { body: null, path: `/waybill.v1.${method}` }),
   );
   half!.stream.write(envelope('12345').subarray(0, 7));
   const ends: object[] = [];
-  for (const one of [none, half, watch]) one!.end.then((end) => ends.push(end));
+  for (const one of [none, half, stream]) one!.end.then((end) => ends.push(end));
   await expect.poll(() => ends, { timeout: 15_000 }).toMatchObject([CUT, CUT, CUT]);
   expect(await call(client).end).toMatchObject(OK);
 });
