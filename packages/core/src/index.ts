@@ -55,6 +55,7 @@ export { type RetryOptions, type RetryPolicy, resolveRetry } from './job/retry-p
 export { wantedByFollower as checkFollowQuery, wantedByReader as checkJournalQuery } from './journal/check-query.ts';
 export * from './journal/entry.ts';
 export { precedesEntry } from './journal/follow-job.ts';
+export { LOSS_TYPES, MISSED_OUTPUT, outputLoss } from './journal/losses.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { LimitOptions, RateOptions } from './limits/limit-options.ts';
 export { checkLogger, LOG_LEVELS, type Logger, type LogLevel, silentLogger } from './logger.ts';

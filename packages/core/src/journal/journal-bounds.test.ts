@@ -66,3 +66,56 @@ it('refuses what no database could compare: run numbers and names that no run ha
   await expect(waybill.jobs.append({ id, workerId: 'a\0b', entries })).rejects.toMatchObject(refused);
   await expect(waybill.jobs.journal(id, { types: ['a\0'] })).rejects.toMatchObject(refused);
 });
+
+// fault: a worker sends entries that only Waybill writes
+it.each(['journal.cut', 'journal.unreadable', 'journal.anything'])(
+  "an entry '%s' is refused, and so is all that was sent with it",
+  async (type) => {
+    const { waybill, id, held } = await started();
+    const entries = [line(1), { sequence: 2, type, data: { max_bytes: 1 } }];
+    await expect(waybill.jobs.append({ ...held, entries })).rejects.toMatchObject({
+      ...{ code: 'invalid_request', message: expect.stringContaining("are Waybill's own") },
+      details: { field: 'entries[1].type' },
+    });
+    expect((await waybill.jobs.journal(id)).entries).toEqual([]);
+    // What a worker could not send, and what became of a process, only the worker knows.
+    const own = ['journal.dropped', 'process.started', 'process.ended', 'process.failed', 'heartbeat', 'metric'];
+    await waybill.jobs.append({ ...held, entries: own.map((one, index) => ({ sequence: index + 1, type: one })) });
+    expect((await waybill.jobs.journal(id)).entries.map((entry) => entry.type)).toEqual(own);
+  },
+);
+
+it('what stands for missing entries passes every filter of types', async () => {
+  const { waybill, id, held } = await started({ journal: { maxBytes: 3_000 } });
+  const dropped = { sequence: 2, type: 'journal.dropped', data: { entries: 5, reason: 'memory' } };
+  await waybill.jobs.append({ ...held, entries: [line(1), dropped, { sequence: 3, type: 'metric', data: 1 }] });
+  await waybill.jobs.append({ ...held, entries: [line(4, 'x'.repeat(5_000))] });
+  const found = async (types: string[]) => (await waybill.jobs.journal(id, { types })).entries.map(({ type }) => type);
+  expect(await found(['output'])).toEqual(['output', 'journal.dropped', 'journal.cut']);
+  expect(await found(['metric'])).toEqual(['journal.dropped', 'metric', 'journal.cut']);
+});
+
+it('a filtered reader learns that older entries were pruned, too', async () => {
+  const { waybill, store, id, held, clock } = await started();
+  await waybill.jobs.append({ ...held, entries: [line(1), { sequence: 2, type: 'metric', data: 1 }] });
+  await clock.advance(1_000);
+  const kept = clock.now();
+  await waybill.jobs.append({ ...held, entries: [line(3)] });
+  await store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: 0, limit: 100, journalBefore: kept });
+  const missed = async (query: object) => (await waybill.jobs.journal(id, query)).missed;
+  expect((await waybill.jobs.journal(id)).entries.map(({ sequence }) => sequence)).toEqual([3]);
+  for (const query of [
+    {},
+    { types: ['output'] },
+    { types: ['metric'] },
+    { types: ['output'], run: 1 },
+    { fromTime: kept - 10 },
+  ])
+    expect([query, await missed(query)]).toEqual([query, true]);
+  for (const query of [
+    { fromSequence: 3, types: ['output'] },
+    { cursor: '1.2', types: ['output'] },
+    { fromTime: kept },
+  ])
+    expect([query, await missed(query)]).toEqual([query, false]);
+});

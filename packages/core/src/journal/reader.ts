@@ -3,6 +3,7 @@ import { BEFORE_ALL } from '../store/journal.ts';
 import type { JobKey } from '../store/query.ts';
 import { opened, unpack } from './codec.ts';
 import { type JournalEntry, UNREADABLE_TYPE } from './entry.ts';
+import { LOSS_TYPES } from './losses.ts';
 
 const BATCHES = 100;
 /** What one read holds in memory, before it is unpacked. */
@@ -37,14 +38,33 @@ export async function readOn(
   wanted: Wanted,
 ): Promise<Passage> {
   const page = await journal.read({ ...key, ...queryOf(place, wanted), limit: BATCHES, maxBytes: BYTES });
+  const missed = await hasMissed(journal, key, place, wanted, page);
   const last = page.batches.at(-1);
   const entries = (await Promise.all(page.batches.map(entriesOf))).flat().filter(isWanted(place, wanted));
   return {
     entries,
     place: last ? { run: last.run, sequence: last.last } : place,
     more: page.more,
-    missed: wanted.types === undefined && wanted.fromTime === undefined && hasGap(place, page, wanted),
+    missed,
   };
+}
+
+/**
+ * Whether something that is wanted was pruned. A filter leaves batches out, and then their chain cannot tell: the first batch that is
+ * left does, because retention removes the oldest ones.
+ */
+async function hasMissed(
+  journal: JournalStore,
+  key: JobKey,
+  place: JournalPlace,
+  wanted: Wanted,
+  page: JournalPage,
+): Promise<boolean> {
+  const { types, fromTime, ...plain } = wanted;
+  if (types === undefined && fromTime === undefined) return hasGap(place, page, wanted);
+  const next = await journal.read({ ...key, ...queryOf(place, plain), limit: 1, maxBytes: 1 });
+  const isOlder = fromTime === undefined || next.batches.some(({ firstAt }) => firstAt > fromTime);
+  return isOlder && hasGap(place, next, wanted);
 }
 
 function queryOf(place: JournalPlace, { run, fromSequence, fromTime, types }: Wanted): Partial<JournalQuery> {
@@ -54,7 +74,7 @@ function queryOf(place: JournalPlace, { run, fromSequence, fromTime, types }: Wa
     after: isBefore ? { run, sequence: fromSequence - 1 } : place,
     ...(run !== undefined && { run }),
     ...(fromTime !== undefined && { fromAt: fromTime }),
-    ...(types && { types }),
+    ...(types && { types: [...types, ...LOSS_TYPES] }),
   };
 }
 
@@ -69,8 +89,7 @@ const isWanted =
     (run === undefined || entry.run === run) &&
     entry.sequence >= fromSequence &&
     entry.at >= fromTime &&
-    // A batch that cannot be read has an entry of a wanted type, or the store would not have answered it.
-    (types === undefined || types.includes(entry.type) || entry.type === UNREADABLE_TYPE);
+    (types === undefined || types.includes(entry.type) || LOSS_TYPES.includes(entry.type));
 
 export const wants = (wanted: Wanted, entry: JournalEntry): boolean => isWanted(START, wanted)(entry);
 

@@ -1,3 +1,5 @@
+import { engine, silentLogger } from '@waybill/core';
+import { memoryStore, TestClock } from '@waybill/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { harness } from '../testing/harness.ts';
 
@@ -231,6 +233,36 @@ describe('GET a journal', () => {
     await append(line(4, 'out 2\n'));
     await end();
     expect(await followed).toBe('out 1\nout 2\n');
+  });
+
+  // fault: output is lost on its way, in the store, and to a bound
+  it('text and event streams say where output is missing', async () => {
+    const clock = new TestClock();
+    const store = memoryStore({ clock });
+    const waybill = engine({ store, journal: { maxBytes: 3_000 }, logger: silentLogger, maintenance: false });
+    const { app, append, where, end } = await running({ waybill });
+    const text = async (query = '') => (await app.request(where + query, { headers: PLAIN })).text();
+    await append(line(1, 'expired\n'));
+    await clock.advance(1_000);
+    const kept = clock.now();
+    await append(line(2, 'out'), { sequence: 3, type: 'journal.dropped', data: { entries: 4, reason: 'memory' } });
+    await append({ sequence: 4, type: 'journal.dropped', data: { entries: 1, type: 'metric', reason: 'refused' } });
+    await append(line(5, 'err\n', 'stderr'));
+    await append(line(6, 'x'.repeat(5_000)));
+    await store.prune({ finishedBefore: 0, deadBefore: 0, eventsBefore: 0, limit: 100, journalBefore: kept });
+    const [missing, dropped, cut] = [
+      '[waybill] A part of the output is missing here: retention has removed it.\n',
+      '[waybill] 4 entries are missing here: the worker could not keep or send them.\n',
+      '[waybill] The rest of the output was not kept: the journal of this job has its full size.\n',
+    ];
+    expect(await text()).toBe(`${missing}out\n${dropped}err\n${cut}`);
+    expect(await text('?stream=stderr')).toBe(`${missing}${dropped}err\n${cut}`);
+    const followed = text('?follow=true');
+    await end();
+    expect(await followed).toBe(`${missing}out\n${dropped}err\n${cut}`);
+    const sse = await (await app.request(`${where}?types=output`, { headers: SSE })).text();
+    const told = messagesIn(sse).map(({ event, data }) => data?.type ?? event);
+    expect(told).toEqual(['missed', 'output', 'journal.dropped', 'journal.dropped', 'output', 'journal.cut', 'end']);
   });
 
   it('a job that is deleted while it is followed ends the stream, and is no fault of the server', async () => {

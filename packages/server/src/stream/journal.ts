@@ -12,6 +12,7 @@ import { portOf } from '../http/port.ts';
 import type { JournalAsked } from '../ojs/journal-query.ts';
 import type { Surface } from '../surface.ts';
 import { gathered } from './gathered.ts';
+import { OutputText } from './output-text.ts';
 import { pump } from './pump.ts';
 import { SideMessages } from './side-messages.ts';
 import { SSE_HEADERS, sseMessage, sseMessages } from './sse.ts';
@@ -76,7 +77,7 @@ async function* untilGone<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
   }
 }
 
-/** The bytes of stdout and stderr as they were written, and nothing else. */
+/** The bytes of stdout and stderr as they were written. Where a part of them is missing, a line says so. */
 export function streamOutput(
   c: Ctx,
   id: string,
@@ -86,26 +87,16 @@ export function streamOutput(
   const { jobs } = portOf(c);
   const follow = (signal: AbortSignal) => {
     const live = new AbortController();
+    const text = new OutputText(stream);
     const query: FollowJobQuery = {
-      ...{ ...filter, types: [OUTPUT_TYPE], stay },
+      ...{ ...filter, types: [OUTPUT_TYPE], stay, onMissed: () => text.miss() },
       signal: AbortSignal.any([signal, live.signal]),
       // All that was there has been sent.
       ...(!isFollowed && { onLive: () => live.abort() }),
     };
-    return gathered(outputs(untilGone(jobs.follow(id, query)), stream));
+    return gathered(text.of(untilGone(jobs.follow(id, query))));
   };
   // Any heartbeat would be taken for output.
   if (isFollowed) c.env?.allowSilence?.();
   return c.body(pump(c, surface, { kind: 'output', follow, endMeansComplete: true }), 200, PLAIN_HEADERS);
-}
-
-async function* outputs(
-  items: AsyncIterable<FollowedItem>,
-  stream: JournalAsked['stream'],
-): AsyncGenerator<Uint8Array> {
-  for await (const item of items) {
-    if (item.kind !== 'entry') continue;
-    const { output, stream: from = 'stdout' } = item.entry;
-    if (output && output.length > 0 && (stream === undefined || stream === from)) yield output;
-  }
 }

@@ -1,4 +1,13 @@
-import { CUT_TYPE, isObject, type Job, type LoggedEvent, UNKNOWN_TYPE, type Waybill } from '@waybill/core';
+import {
+  isObject,
+  type Job,
+  type LoggedEvent,
+  MISSED_OUTPUT,
+  OUTPUT_TYPE,
+  outputLoss,
+  UNKNOWN_TYPE,
+  type Waybill,
+} from '@waybill/core';
 import type { Context } from './context.ts';
 import { startLine } from './exec-job.ts';
 
@@ -15,8 +24,8 @@ export async function followOutput({ jobs }: Waybill, job: Job, signal: AbortSig
     if (!signal.aborted && !started.signal.aborted)
       tell(`no worker has taken the job within ${PATIENCE_MS / 1_000} s. If none runs, start one: ${start}`);
   });
-  const onMissed = () => tell('a part of the output was removed by retention before it was read.');
-  const query = { types: ['output', CUT_TYPE], lifecycle: true, signal, onMissed };
+  const onMissed = () => tell(MISSED_OUTPUT);
+  const query = { types: [OUTPUT_TYPE], lifecycle: true, signal, onMissed };
   let wasHandedBack = false;
   try {
     for await (const item of jobs.follow(job.id, query)) {
@@ -28,8 +37,9 @@ export async function followOutput({ jobs }: Waybill, job: Job, signal: AbortSig
         tell(`a worker without --exec has handed the job back. Start one with it: ${start}`);
         continue;
       }
-      const { type, stream, output = new Uint8Array() } = item.entry;
-      if (type === CUT_TYPE) tell('a part of the output could not be kept.');
+      const { stream, output = new Uint8Array() } = item.entry;
+      const loss = outputLoss(item.entry);
+      if (loss !== undefined) tell(loss);
       else if (stream === 'stderr') io.stderr.write(output);
       else {
         io.stdout.write(output);

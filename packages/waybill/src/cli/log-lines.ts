@@ -1,4 +1,12 @@
-import { CUT_TYPE, isObject, type JournalEntry, type Json, type LoggedEvent, UNREADABLE_TYPE } from '@waybill/core';
+import {
+  CUT_TYPE,
+  DROPPED_TYPE,
+  isObject,
+  type JournalEntry,
+  type Json,
+  type LoggedEvent,
+  UNREADABLE_TYPE,
+} from '@waybill/core';
 import { atOf, type LogItem, runOf } from './log-items.ts';
 import type { Screen } from './table.ts';
 import { oneLine, wrapped } from './text-width.ts';
@@ -118,6 +126,7 @@ const STATES: Readonly<Record<string, string>> = {
   'process.ended': 'completed',
   'process.failed': 'failed',
   [CUT_TYPE]: 'warn',
+  [DROPPED_TYPE]: 'warn',
   [UNREADABLE_TYPE]: 'fail',
 };
 

@@ -1,5 +1,5 @@
 import { entryToWire, eventToWire } from '@waybill/client';
-import type { JournalReadQuery, Waybill } from '@waybill/core';
+import { type JournalReadQuery, outputLoss, type Waybill } from '@waybill/core';
 import { command, misuse } from '../command.ts';
 import type { Context } from '../context.ts';
 import { wholeId } from '../job-ids.ts';
@@ -71,7 +71,7 @@ interface Shown {
 async function show(items: AsyncIterable<LogItem>, shown: Shown, context: Context): Promise<void> {
   const { io, isJson, style, width } = context;
   if (isJson || !io.isTty) {
-    const written = isJson ? async (item: LogItem) => `${JSON.stringify(wireOf(item))}\n` : bytesOf;
+    const written = isJson ? async (item: LogItem) => `${JSON.stringify(wireOf(item))}\n` : bytesWith(context);
     const { count, bytes } = await each(items, shown.signal, context, written);
     if (!shown.signal.aborted && bytes === 0) io.stderr.write(`waybill: ${await whyNothing(count, shown)}\n`);
     return;
@@ -142,8 +142,15 @@ async function each(
 
 const wireOf = (item: LogItem): object => (item.kind === 'entry' ? entryToWire(item.entry) : eventToWire(item.event));
 
-const bytesOf = async (item: LogItem): Promise<Uint8Array> =>
-  (item.kind === 'entry' ? item.entry.output : undefined) ?? new Uint8Array();
+/** In a pipe the bytes stay as they are, and what is missing is said beside them. */
+const bytesWith =
+  (context: Context) =>
+  async (item: LogItem): Promise<Uint8Array> => {
+    if (item.kind !== 'entry') return new Uint8Array();
+    const loss = outputLoss(item.entry);
+    if (loss !== undefined) context.tell(loss);
+    return item.entry.output ?? new Uint8Array();
+  };
 
 /** Read once, and again for a run that began since. */
 function startsOf({ waybill, id }: Shown): (run: number) => Promise<number | undefined> {
