@@ -42,6 +42,12 @@ export { type Ended, execute, type Stages, type Validated } from './execute/pipe
 export { RunControl } from './execute/run-control.ts';
 export { type RunTaskParts, runTask } from './execute/run-task.ts';
 export { Journaling, type JournalingParts } from './journal/journaling.ts';
+export {
+  type OutboxContents,
+  type OutboxFile,
+  type OutboxFileState,
+  readOutbox,
+} from './journal/outbox/read-outbox.ts';
 export { toJson } from './jsonified.ts';
 export { checkGiven, PARENT_NAMES } from './parents.ts';
 export { requestFor, templateFor } from './request.ts';

@@ -38,6 +38,7 @@ test('--help lists every command', async () => {
       waybill logs JOB               show what the runs of a job have said
       waybill jobs cancel ID…        cancel jobs that have not finished
       waybill jobs retry ID…         run finished jobs again with all their attempts
+      waybill outbox show FOLDER     show what waits in the outbox of workers
       waybill questions list         list what jobs ask
       waybill questions show ID      show a question with its facts and its answer
       waybill questions answer ID ANSWER

@@ -4,7 +4,7 @@ import type { AnyTask } from '../task.ts';
 import type { DropReason, JournalCounts } from './journal-counts.ts';
 import { type JournalPolicy, type ResolvedJournal, resolveJournal } from './journal-options.ts';
 import { Outbox } from './outbox/outbox.ts';
-import type { OpenFile } from './outbox/wal-file.ts';
+import type { OpenFile } from './outbox/wal-io.ts';
 import { RunJournal } from './run-journal.ts';
 
 export interface JournalingParts extends JournalPolicy {

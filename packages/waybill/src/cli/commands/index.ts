@@ -30,6 +30,7 @@ import { keysRotateTokens } from './keys-rotate-tokens.ts';
 import { keysShow } from './keys-show.ts';
 import { logs } from './logs.ts';
 import { migrate } from './migrate.ts';
+import { outboxShow } from './outbox-show.ts';
 import { questionsAnswer } from './questions-answer.ts';
 import { questionsList } from './questions-list.ts';
 import { questionsShow } from './questions-show.ts';
@@ -57,7 +58,7 @@ import { workflowsSubmit } from './workflows-submit.ts';
 /** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
   ...[serve, dev, work, cloud, configCheck, configShow],
-  ...[enqueue, exec, jobsList, jobsShow, explain, logs, jobsCancel, jobsRetry],
+  ...[enqueue, exec, jobsList, jobsShow, explain, logs, jobsCancel, jobsRetry, outboxShow],
   ...[questionsList, questionsShow, questionsAnswer],
   ...[queuesList, queuesShow, queuesPause, queuesResume, queuesKeep],
   ...[deadList, deadReplay, deadDiscard, tail],

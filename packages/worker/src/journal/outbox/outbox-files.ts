@@ -4,7 +4,8 @@ import { hold, isHeld, LOCK_PATTERN } from './outbox-lock.ts';
 import { isRunning, nameOf, type Owner, parseOwner, SELF, short } from './outbox-owner.ts';
 
 const OWNER = nameOf(SELF);
-const OWNED = /^(.+)\.([0-9a-f-]+)\.wal$/;
+/** What stays of a name when a file is taken over, and its owner. */
+export const OWNED = /^(.+)\.([0-9a-f-]+)\.wal$/;
 
 /** How often an owner writes its sign of life. */
 export const ALIVE_EVERY_MS = 10_000;

@@ -4,7 +4,8 @@ import type { Clock, Jobs, Logger } from '@waybill/core';
 import { AppendSender, NotSent, refusalOf } from '../append-sender.ts';
 import { countDropped, type DropReason, type JournalCounts } from '../journal-counts.ts';
 import { ALIVE_EVERY_MS, OutboxFiles, type RunKey, runPartOf } from './outbox-files.ts';
-import { notKept, type OpenFile, WalFile } from './wal-file.ts';
+import { notKept, WalFile } from './wal-file.ts';
+import type { OpenFile } from './wal-io.ts';
 
 export interface OutboxParts {
   jobs: Pick<Jobs, 'append'>;

@@ -1,37 +1,11 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Batch, NotKept } from '../delivery.ts';
-import {
-  decodeRecord,
-  encodeRecord,
-  LARGEST_RECORD,
-  lengthOf,
-  PREFIX_BYTES,
-  type WalHeader,
-  type WalRecord,
-} from './wal-records.ts';
+import { type Found, type OpenedFile, type OpenFile, readRecord, scan, writeAll } from './wal-io.ts';
+import { encodeRecord, type WalHeader } from './wal-records.ts';
 
 /** A file whose batches are all acknowledged starts over at this size, so that a long run does not fill the disk. */
 const START_OVER_BYTES = 4 * 1_024 * 1_024;
-
-/** As much of Node's FileHandle as a file needs. Written out, because projects without the types of Node compile this, too. */
-export interface OpenedFile {
-  read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
-  write(from: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesWritten: number }>;
-  truncate(length: number): Promise<void>;
-  datasync(): Promise<void>;
-  stat(): Promise<{ size: number }>;
-  stat(options: { bigint: true }): Promise<{ dev: bigint; ino: bigint }>;
-  close(): Promise<void>;
-}
-
-export type OpenFile = (path: string, flags: string, mode?: number) => Promise<OpenedFile>;
-
-interface Found {
-  record: WalRecord;
-  /** Where the next one begins. */
-  end: number;
-}
 
 /**
  * The entries of one run, durable before they are sent. One process writes and sends a file. Batches are read back from it,
@@ -99,24 +73,11 @@ export class WalFile {
   }
 
   static async #recovered(file: OpenedFile, at: string): Promise<WalFile | undefined> {
-    const first = await readRecord(file, 0);
-    if (first?.record.kind !== 'header') return undefined;
-    const { size } = await file.stat();
-    const batches: { start: number; end: number; last: number; entries: number; critical: number }[] = [];
-    let [end, acked] = [first.end, -1];
-    for (let next = await readRecord(file, end); next; next = await readRecord(file, end)) {
-      const { record } = next;
-      if (record.kind === 'ack') acked = Math.max(acked, record.last);
-      if (record.kind === 'batch') {
-        const { entries, critical } = record.batch;
-        const last = entries.at(-1)!.sequence;
-        batches.push({ start: end, end: next.end, last, entries: entries.length, critical: critical.length });
-      }
-      end = next.end;
-    }
+    const found = await scan(file);
+    if (!found) return undefined;
+    const { header, headerEnd, end, size, unsent: left } = found;
     if (size > end) await file.truncate(end);
-    const wal = new WalFile(file, at, first.record.header, { header: first.end, end, torn: size - end });
-    const left = batches.filter(({ last }) => last > acked);
+    const wal = new WalFile(file, at, header, { header: headerEnd, end, torn: size - end });
     wal.#readAt = left[0]?.start ?? end;
     for (const { entries, critical } of left) wal.#count(entries, critical);
     return wal;
@@ -287,33 +248,6 @@ export class WalFile {
     this.#writes = mine.catch(() => {});
     return mine;
   }
-}
-
-async function writeAll(file: OpenedFile, bytes: Uint8Array, at: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
-    done += bytesWritten;
-  }
-}
-
-async function readRecord(file: OpenedFile, at: number): Promise<Found | undefined> {
-  const prefix = await readExactly(file, at, PREFIX_BYTES);
-  if (!prefix || lengthOf(prefix) > LARGEST_RECORD) return undefined;
-  const payload = await readExactly(file, at + PREFIX_BYTES, lengthOf(prefix));
-  const record = payload && decodeRecord(prefix, payload);
-  return record && { record, end: at + PREFIX_BYTES + payload.length };
-}
-
-async function readExactly(file: OpenedFile, at: number, length: number): Promise<Buffer | undefined> {
-  // The length may be that of a torn record: what is not there needs no memory.
-  if ((await file.stat()).size < at + length) return undefined;
-  const bytes = Buffer.allocUnsafe(length);
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await file.read(bytes, done, length - done, at + done);
-    if (bytesRead === 0) return undefined;
-    done += bytesRead;
-  }
-  return bytes;
 }
 
 /** A new name is durable when its folder is. */
