@@ -25,6 +25,13 @@ function signedJobs(jobs: Jobs, signer: TokenSigner): Jobs {
       throw error;
     }
   };
+  /** What cannot be given back now is run again when its lease ends. */
+  const giveBack = (leases: readonly Lease[]) =>
+    Promise.allSettled(
+      leases.map(({ job: { tenant, id }, token: leaseToken }) =>
+        jobs.settle({ tenant, id, leaseToken, outcome: { kind: 'requeued', error: UNSIGNED } }),
+      ),
+    );
   /** A token that is not valid extends nothing: its job is answered as lost, unless the call is strict. */
   const held = async ({ tenant = '', jobs: asked, strict = false }: HeartbeatCall) =>
     Promise.all(
@@ -37,7 +44,17 @@ function signedJobs(jobs: Jobs, signer: TokenSigner): Jobs {
     );
   return {
     ...jobs,
-    claim: async (call) => Promise.all((await jobs.claim(call)).map(sealed)),
+    claim: async (call) => {
+      // Before a job is taken: one whose token cannot be signed would be held by a worker that never gets it.
+      await signer.ready();
+      const leases = await jobs.claim(call);
+      try {
+        return await Promise.all(leases.map(sealed));
+      } catch (error) {
+        await giveBack(leases);
+        throw error;
+      }
+    },
     settle: async (call) => jobs.settle(await opened(call)),
     report: async (call) => jobs.report(await opened(call)),
     spend: async (call) => jobs.spend(await opened(call)),
@@ -51,6 +68,8 @@ function signedJobs(jobs: Jobs, signer: TokenSigner): Jobs {
     },
   };
 }
+
+const UNSIGNED = { code: 'undelivered', message: 'The server could not sign the lease token of this claim.' };
 
 /** A store that is away is no reason to call a lease lost. */
 function refusedOnly(error: unknown): undefined {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { WaybillError } from '../errors.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import { TestClock } from '../testing/test-clock.ts';
 import { testEngine } from '../testing/test-engine.ts';
@@ -212,5 +213,38 @@ describe('a port with signed leases', () => {
     const late = port.jobs.settle({ id, leaseToken, outcome: { kind: 'completed', result: null } });
     await expect(late).rejects.toMatchObject({ code: 'lease_lost' });
     expect(await waybill.jobs.get(id)).toMatchObject({ state: 'active', run: 2 });
+  });
+});
+
+describe('a server whose signing key is not at hand', () => {
+  const away = new WaybillError('unavailable', 'The store is away.');
+
+  // fault: the store answers all calls but the one for the key
+  it('hands out no token, and takes no job', async () => {
+    const { waybill, port, enqueue } = await served({ read: () => Promise.reject(away) });
+    const id = await enqueue();
+    await expect(port.jobs.claim({ queues: ['default'] })).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await waybill.jobs.get(id)).toMatchObject({ state: 'available', run: 0 });
+  });
+
+  // fault: the key gets too old while a claim waits for a job, and cannot be read again
+  it('gives back what it has claimed', async () => {
+    let isAway = false;
+    const keys = configuredTokenKeys(SECRET);
+    const { waybill, enqueue, clock } = testEngine();
+    const { claim } = waybill.jobs;
+    waybill.jobs.claim = async (call) => {
+      const leases = await claim(call);
+      isAway = true;
+      clock.jump(61_000);
+      return leases;
+    };
+    const signed = withSignedLeases(
+      waybill,
+      new TokenSigner({ read: () => (isAway ? Promise.reject(away) : keys.read()) }, clock),
+    );
+    const id = await enqueue();
+    await expect(signed.jobs.claim({ queues: ['default'] })).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await waybill.jobs.get(id)).toMatchObject({ state: 'available', outcome: 'requeued', attempt: 0 });
   });
 });

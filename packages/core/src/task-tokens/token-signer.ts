@@ -45,6 +45,11 @@ export class TokenSigner {
     this.#clock = clock;
   }
 
+  /** Rejects where no key can be had at this moment. */
+  async ready(): Promise<void> {
+    await this.#known(KEYS_CACHED_MS);
+  }
+
   async seal({ tenant, jobId, queue, lease }: TokenFacts): Promise<string> {
     const keys = await this.#known(KEYS_CACHED_MS);
     const key = keys.find(({ signsFrom }) => signsFrom <= this.#clock.now()) ?? keys.at(-1);
