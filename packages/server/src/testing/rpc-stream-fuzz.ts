@@ -3,7 +3,8 @@ import { type DescMethod, fromBinary, fromJsonString } from '@bufbuild/protobuf'
 import { DequeueJobsResponseSchema, JobEventsService, JobService, LogService } from '@waybill/protocol';
 import { expect } from 'vitest';
 import { type Harness, harness } from './harness.ts';
-import { random, type Sample, scrambled } from './rpc-fuzz.ts';
+import { random, scrambled } from './rpc-fuzz.ts';
+import type { Sample } from './rpc-samples.ts';
 import { contentTypeOf, envelope, hasEnvelopes, sendWire, type WireCall, type WireEnd } from './rpc-wire.ts';
 
 type Below = (n: number) => number;
