@@ -76,6 +76,11 @@ export interface AppOptions {
   clock?: Clock;
   /** @defaultValue 1 MiB */
   maxBodyBytes?: number;
+  /**
+   * For how long `DequeueJobs` and `UpdateJobVisibility` hold a job where the call names no time; what the engine has as `leaseMs`.
+   * @defaultValue 300_000
+   */
+  visibilityMs?: number;
   /** Refuse ack, nack and appends to journals without a lease token. @defaultValue false */
   requireLease?: boolean;
   /**
@@ -108,6 +113,7 @@ const DEFAULTS = {
   logger: stderrLogger,
   clock: systemClock,
   maxBodyBytes: 1024 * 1024,
+  visibilityMs: 300_000,
   requireLease: false,
   testDirectives: false,
   streamHeartbeatMs: 15_000,
@@ -117,7 +123,14 @@ const DEFAULTS = {
 const OPTIONS: Record<keyof AppOptions, true> = {
   ...{ waybill: true, auth: true, cors: true, requestsPerMinute: true, openRequests: true, version: true },
   ...{ logger: true, clock: true },
-  ...{ maxBodyBytes: true, requireLease: true, testDirectives: true, streamHeartbeatMs: true, observeRequest: true },
+  ...{
+    maxBodyBytes: true,
+    visibilityMs: true,
+    requireLease: true,
+    testDirectives: true,
+    streamHeartbeatMs: true,
+    observeRequest: true,
+  },
   ...{ metrics: true, accessLog: true, webhooks: true, leaseTokens: true, slowReaderMs: true, observeStreams: true },
 };
 

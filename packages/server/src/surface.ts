@@ -10,6 +10,8 @@ export interface Surface {
   /** The one that the engine goes by. */
   clock: Clock;
   maxBodyBytes: number;
+  /** For how long a client that works by a stream has a job where it names no time. */
+  visibilityMs: number;
   /** Whether to refuse ack and nack without a lease token. */
   requireLease: boolean;
   /** Whether a job's `options.metadata.test_directive` steers its worker, as the conformance suites want it. */

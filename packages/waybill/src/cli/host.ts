@@ -70,6 +70,7 @@ export async function startHost(
       ...(options.openRequests !== undefined && { openRequests: options.openRequests }),
       // What no row could hold is refused at the door, unless there is another place for it.
       ...(options.blobs !== undefined && { maxBodyBytes: LARGEST_PAYLOAD }),
+      ...(options.engine?.leaseMs !== undefined && { visibilityMs: options.engine.leaseMs }),
       testDirectives: options.testDirectives ?? false,
       accessLog: options.accessLog ?? false,
       ...(instrumentation && { observeRequest: instrumentation.request, observeStreams: instrumentation.streams }),

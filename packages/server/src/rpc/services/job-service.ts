@@ -10,11 +10,11 @@ import type { Surface } from '../../surface.ts';
 import { callOf, portFor, type RpcCall } from '../call.ts';
 import { settleCallOf } from '../codec/complete.ts';
 import { envelopeOf, requestIdOf } from '../codec/enqueue-request.ts';
-import { jobIdOf, secondsOf } from '../codec/fields.ts';
+import { jobIdOf } from '../codec/fields.ts';
 import { jobToRpc, progressToRpc } from '../codec/job-codec.ts';
 import { listJobs } from '../codec/list-request.ts';
 import { readTaskToken } from '../codec/task-token.ts';
-import { DEFAULT_SECONDS, dequeueJobs } from '../streams/dequeue.ts';
+import { dequeueJobs, visibilityMsOf } from '../streams/dequeue.ts';
 import { idleHeartbeat } from '../streams/idle-heartbeat.ts';
 import { OpenStreams } from '../streams/outstanding.ts';
 
@@ -90,7 +90,7 @@ export function jobService(waybill: Waybill, surface: Surface): ServiceImpl<type
     updateJobVisibility: async ({ queue, taskToken, visibilityTimeoutSeconds }, context) => {
       const task = readTaskToken(taskToken);
       if (queue !== '' && queue !== task.queue) throw invalidField('queue', 'is not the one that the token is for.');
-      const seconds = visibilityTimeoutSeconds || DEFAULT_SECONDS;
+      const leaseMs = visibilityMsOf({ visibilityTimeoutSeconds }, surface);
       // A worker need not have the right to read, so the row is read for it. The heartbeat decides what the caller is answered,
       // also of a job that is not there.
       const tenant = callOf(context).c.get('tenant') ?? '';
@@ -98,7 +98,7 @@ export function jobService(waybill: Waybill, surface: Surface): ServiceImpl<type
       const beat = await portFor(context).jobs.heartbeat({
         ...{ workerId: workerId ?? NO_WORKER, strict: true },
         jobs: [{ id: task.jobId, leaseToken: task.leaseToken, queue: task.queue }],
-        ...secondsOf(seconds, 'visibility_timeout_seconds'),
+        leaseMs,
       });
       const [extended] = beat.extended;
       if (!extended) throw new WaybillError('lease_lost', `Job ${task.jobId} is no longer held by this token.`);

@@ -98,3 +98,25 @@ test('a server that ends ends its streams with a word, and waits for nobody', as
   for (const end of await ends)
     expect(ConnectError.from((end as PromiseRejectedResult).reason).code).toBe(Code.Unavailable);
 });
+
+test('a call that names no visibility gets the default of the server: 300 seconds, or what that was given', async () => {
+  for (const [given, expectedMs] of [
+    [{}, 300_000],
+    [{ visibilityMs: 90_000 }, 90_000],
+  ] as const) {
+    const { grpcUrl, waybill } = await socketServer({ grpcPort: 0 }, given);
+    const { jobs } = grpcClients(grpcUrl!);
+    const { job } = await waybill.jobs.enqueue(JOB);
+    let taskToken = '';
+    for await (const one of jobs.dequeueJobs({ queue: 'default', maxJobs: 1 })) ({ taskToken } = one);
+    const heldMs = async () => {
+      const { leaseUntil, startedAt } = await waybill.jobs.get(job.id);
+      return leaseUntil! - startedAt!;
+    };
+    // Counted from the moment at which it was sent, on a clock that goes on.
+    await expect.poll(heldMs).toBeGreaterThanOrEqual(expectedMs);
+    expect(await heldMs()).toBeLessThan(expectedMs + 60_000);
+    const { leaseExpiresAt } = await jobs.updateJobVisibility({ taskToken });
+    expect(Number(leaseExpiresAt!.seconds) * 1_000 - Date.now()).toBeGreaterThan(expectedMs - 60_000);
+  }
+});

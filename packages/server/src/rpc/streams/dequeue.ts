@@ -14,8 +14,6 @@ import { type OpenStreams, Outstanding } from './outstanding.ts';
 /** Claimed and not yet written, a job waits; so a stream takes few at once. */
 const MOST_AT_ONCE = 10;
 const UNDELIVERED = { code: 'undelivered', message: 'The stream of the worker ended before it had the job.' };
-/** What is promised to a client that asks for nothing else. */
-export const DEFAULT_SECONDS = 300;
 const FOREVER = Number.POSITIVE_INFINITY;
 
 interface DequeueParts {
@@ -37,7 +35,7 @@ export async function* dequeueJobs(
   const { jobs } = portFor(context);
   const { queues, most, window, withEnvelope } = askedIn(request);
   const workerId = workerIdOf(request.workerId).workerId ?? `rpc-${newJobId(surface.clock.now())}`;
-  const visibility = secondsOf(request.visibilityTimeoutSeconds || DEFAULT_SECONDS, 'visibility_timeout_seconds');
+  const visibilityMs = visibilityMsOf(request, surface);
   const staying = stay(context);
   const { signal } = staying;
   const onFailed = (err: unknown) => surface.logger.warn({ err }, 'Jobs of a stream could not be held or given back.');
@@ -48,7 +46,7 @@ export async function* dequeueJobs(
     jobs,
     clock: surface.clock,
     workerId,
-    visibilityMs: visibility.leaseMs!,
+    visibilityMs,
     held,
     onFailed,
   });
@@ -82,6 +80,12 @@ export async function* dequeueJobs(
     await done;
   }
 }
+
+/** What is promised to a client: what it asks for, else the default of the server. */
+export const visibilityMsOf = (
+  { visibilityTimeoutSeconds }: Pick<DequeueJobsRequest, 'visibilityTimeoutSeconds'>,
+  { visibilityMs }: Pick<Surface, 'visibilityMs'>,
+): number => secondsOf(visibilityTimeoutSeconds, 'visibility_timeout_seconds').leaseMs ?? visibilityMs;
 
 /** A client whose deadline has passed is there and knows what it has; so does one whose server ends. */
 const hasLeft = ({ signal }: HandlerContext): boolean =>
