@@ -67,6 +67,26 @@ async function secondRun(bench: Bench, first: Job): Promise<Job> {
 
 export function testJournal(open: OpenBench): void {
   describe('the journal', () => {
+    // fault: a client numbers its entries as it likes
+    it('keeps sequences that are far ahead exactly, and nothing follows the last one', async () => {
+      const bench = await open();
+      const job = await bench.start({ tenant: 't' });
+      const last = Number.MAX_SAFE_INTEGER;
+      for (const range of [
+        [0, 0],
+        [2 ** 40, 2 ** 40 + 1],
+        [last - 1, last],
+      ] as [number, number][])
+        expect(await append(bench, job, range)).toEqual(STORED);
+      expect((await readAll(bench, job)).map((batch) => [batch.after, batch.first, batch.last])).toEqual([
+        [BEFORE_ALL, 0, 0],
+        [0, 2 ** 40, 2 ** 40 + 1],
+        [2 ** 40 + 1, last - 1, last],
+      ]);
+      expect(await append(bench, job, [last, last])).toMatchObject({ status: 'behind', head: last });
+      expect(await readAll(bench, job, { after: { run: job.run, sequence: last } })).toEqual([]);
+    });
+
     it('keeps batches as they came, any bytes, in order', async () => {
       const bench = await open();
       const job = await bench.start({ tenant: 't' });
