@@ -13,6 +13,16 @@ interface EnqueueParts {
 /** What the trace of a job consists of, as it stands in its meta. */
 const TRACE = ['traceparent', 'tracestate', 'trace_id'] as const;
 
+/** A job belongs to the tenant of its parent, and to no transaction. */
+export function checkRunOptions(options: object): void {
+  const name = ['tenant', 'within'].find((one) => one in options);
+  if (name === undefined) return;
+  throw new WaybillError(
+    'invalid_request',
+    `context.enqueue() has no option '${name}': the job has the tenant of its parent.`,
+  );
+}
+
 /** The job says in its meta which job it comes from, and goes on with that one's trace. */
 export async function enqueueFromRun(
   { tenant, id, spec }: Job,
@@ -25,13 +35,7 @@ export async function enqueueFromRun(
     const hint = 'Give the worker all jobs of its connection.';
     throw new WaybillError('unsupported', 'This worker cannot enqueue jobs, so context.enqueue() cannot.', { hint });
   }
-  for (const name of ['tenant', 'within'] as const) {
-    if (!(name in options)) continue;
-    throw new WaybillError(
-      'invalid_request',
-      `context.enqueue() has no option '${name}': the job has the tenant of its parent.`,
-    );
-  }
+  checkRunOptions(options);
   const handed = TRACE.flatMap((name) => (spec.meta[name] === undefined ? [] : [[name, spec.meta[name]] as const]));
   const meta: JsonObject = { ...Object.fromEntries(handed), ...options.meta, parent_id: id };
   const request: JobRequest = await requestFor(task as AnyTask, input, { ...options, meta }, { defaults });

@@ -1,6 +1,6 @@
 import type { RunFiles } from '../run-files.ts';
 
-/** Bytes of one file. What an isolated process sends to its worker at once must stay below the limit of their channel. */
+/** Bytes of one file. The worker of an isolated process holds one file of it in memory. */
 const PART_BYTES = 1_024 * 1_024;
 
 /** Writes a file, in parts where it is large: `name`, `name.2`, `name.3` and so on. Answers how many there are. */

@@ -1,16 +1,15 @@
 import { type ErrorInput, isObject, type Json, type JsonObject, type LeaseRevision } from '@waybill/core';
-import type { AskOptions } from '../context.ts';
 import { RunFailure } from '../execute/failure.ts';
-import type { EmitOptions, LogOptions, OutputOptions } from '../journal/pending-entry.ts';
+import type { CallName } from './child-calls.ts';
 
 /** What the process of a module is told, a line of JSON each. */
 export type ToChild =
   /** Load the module, and say `ready`. */
   | { kind: 'load'; module: string; task: string }
-  /** Run the handler of the module that was loaded. */
-  | { kind: 'run'; input: Json; facts: RunFacts }
+  /** Run the handler of the module that was loaded. `isMade`: the input is what the schema of the task has made of it. */
+  | { kind: 'run'; input: Json; isMade: boolean; facts: RunFacts }
   | { kind: 'abort'; code: string; message: string }
-  /** The answer to an `emit`, a `spend`, an `ask` or a call of `files` that has this number. */
+  /** The answer to the call that has this number. */
   | { kind: 'answer'; id: number; value?: Json; error?: ChannelError };
 
 /** What a handler may know of its run. */
@@ -26,24 +25,12 @@ export interface RunFacts {
   env: Record<string, string>;
 }
 
-/** What the process of a module says. Numbered calls are answered. */
+/** What the process of a module says. */
 export type FromChild =
   | { kind: 'ready' }
-  | { kind: 'progress'; fraction: number; detail?: string | JsonObject }
-  | { kind: 'checkpoint'; state: JsonObject }
-  | { kind: 'emit'; id: number; name: string; data?: Json; options: EmitOptions }
-  /** Bytes as base64. */
-  | { kind: 'output'; bytes: string; options: OutputOptions }
-  | { kind: 'log'; message: string; fields: JsonObject; options: LogOptions }
-  | { kind: 'spend'; id: number; amounts: Record<string, number>; key?: string }
-  | { kind: 'file-put'; id: number; name: string; bytes: string }
-  | { kind: 'file-get'; id: number; name: string }
-  /** Answered by `WAITS` where the run ends for it. */
-  | { kind: 'ask'; id: number; question: AskOptions }
+  /** One of the table in child-calls.ts, answered where it has a number. */
+  | { kind: 'call'; call: CallName; given: unknown; id?: number }
   | ChildEnd;
-
-/** What a question is answered that has no answer yet. */
-export const WAITS = 'waits';
 
 /** How the handler ended; the process ends behind it. */
 export type ChildEnd =

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Json } from '@waybill/core';
+import { RunFailure } from '../execute/failure.ts';
 import { InvalidResult } from '../execute/outcome.ts';
+import { toJson } from '../jsonified.ts';
 import type { ContainedProcess, ProcessEnd } from './contained.ts';
 import { environmentOf } from './environment.ts';
 import type { ResolvedIsolate } from './isolate-options.ts';
@@ -27,8 +29,8 @@ export class CommandProgram implements IsolatedProgram {
 
   async start(run: RunHandover): Promise<ContainedProcess> {
     const { isolate, parts, hooks } = run;
-    const call = this.#callFor(run.input);
-    const input = JSON.stringify(call.input ?? run.input);
+    const call = this.#callFor(run.input.value);
+    const input = textOf(call.input ?? run.input.value, run);
     this.shown = call.command[0];
     this.#maxResultBytes = parts.maxResultBytes;
     this.#folder = await makeRunFolder(input);
@@ -79,6 +81,14 @@ export class CommandProgram implements IsolatedProgram {
       return null;
     }
   }
+}
+
+/** What the schema of the task has made of the input, as JSON writes it: a Date becomes a text. */
+function textOf(input: unknown, { task }: RunHandover): string {
+  const carried = toJson(input);
+  if (carried.ok) return JSON.stringify(carried.value);
+  const message = `The input of task '${task.name}' cannot be given to a program as JSON: ${carried.problem}.`;
+  throw new RunFailure({ code: 'invalid_payload', type: 'invalid_payload', message, retryable: false });
 }
 
 function read(text: string): Json {

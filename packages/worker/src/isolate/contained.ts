@@ -37,8 +37,11 @@ export type OutputStream = 'stdout' | 'stderr';
 export interface ContainedHooks {
   /** Bytes as they came, up to the limit. The chunk is the hook's own. */
   onOutput?(chunk: Buffer, stream: OutputStream): void;
-  /** One line of the channel, without its line end. */
-  onLine?(line: string): void;
+  /**
+   * One line of the channel, without its line end. Where it answers a promise, the line counts as held until that resolves;
+   * with `maxLineBytes` of them held no more is read, so that a process waits that calls faster than it is answered.
+   */
+  onLine?(line: string): unknown;
 }
 
 /** Why the owner ends a process. */

@@ -45,7 +45,7 @@ export interface CommandCall {
 export interface ResolvedIsolate {
   /** As a `file:` URL. */
   module: string | null;
-  command: ((input: Json) => CommandCall) | null;
+  command: ((input: unknown) => CommandCall) | null;
   cwd: string | null;
   timeoutMs: number | null;
   memoryBytes: number | null;
@@ -123,7 +123,7 @@ function checkModule(owner: string, module: unknown): void {
 }
 
 /** A function is the task's own code, so what it answers is looked at. */
-function callOf(command: NonNullable<IsolateOptions['command']>): (input: Json) => CommandCall {
+function callOf(command: NonNullable<IsolateOptions['command']>): (input: unknown) => CommandCall {
   if (typeof command !== 'function') return () => ({ command });
   return (input) => {
     const answer: Command | CommandCall = command(input as never);

@@ -3,7 +3,8 @@ import { mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { task } from '../task.ts';
+import type { StandardSchemaV1 } from '../standard-schema.ts';
+import { type AnyTask, task } from '../task.ts';
 import { bench } from '../testing/bench.ts';
 import type { Command, IsolateOptions } from './isolate-options.ts';
 
@@ -31,9 +32,15 @@ const FAST = { isolated: { abortMs: 100, killAfterMs: 300 } };
 const sh = (text: string): Command => ['/bin/sh', '-c', text];
 
 /** What a command comes to, run once. */
-async function ran(isolate: IsolateOptions, input: unknown = undefined, maxResultBytes = 1_000) {
+async function ran(
+  isolate: IsolateOptions,
+  input: unknown = undefined,
+  maxResultBytes = 1_000,
+  validate: StandardSchemaV1['~standard']['validate'] = (value) => ({ value }),
+) {
   const { work, add, waybill, logs } = bench();
-  const program = task('command.one', { isolate, retry: { max_attempts: 1 } });
+  const schema: StandardSchemaV1 = { '~standard': { version: 1, vendor: 'test', validate } };
+  const program = task('command.one', { isolate, input: schema, retry: { max_attempts: 1 } }) as AnyTask;
   work([program], { ...FAST, maxResultBytes });
   const { id } = await add(program, input);
   const over = new AbortController();
@@ -65,6 +72,21 @@ describe('a task with isolate.command', () => {
     expect(result).toEqual(['/']);
     const printed = entries.find(({ stream }) => stream === 'stderr');
     expect(Buffer.from(printed!.output!).toString()).toBe('/\n');
+  });
+
+  it.each<[string, unknown, object]>([
+    [
+      'the text of it where it is JSON',
+      { at: new Date(0), list: [1] },
+      { state: 'completed', result: { at: '1970-01-01T00:00:00.000Z', list: [1] } },
+    ],
+    [
+      'none where it is not',
+      new Map(),
+      { state: 'discarded', errors: [{ code: 'invalid_payload', message: expect.stringContaining('it is a Map') }] },
+    ],
+  ])('is given what the schema of its task makes: %s', async (_, value, expected) => {
+    expect(await ran({ command: sh('cat') }, 'raw', 1_000, () => ({ value }))).toMatchObject(expected);
   });
 
   it.each<[string, IsolateOptions, object]>([

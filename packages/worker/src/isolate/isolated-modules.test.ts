@@ -1,11 +1,10 @@
-import { mkdtempSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { folderBlobStore } from '@waybill/core';
 import { describe, expect, it } from 'vitest';
+import type { StandardSchemaV1 } from '../standard-schema.ts';
 import { type AnyTask, task } from '../task.ts';
 import { bench } from '../testing/bench.ts';
-import { asking, chatty, dated, endings, endless, files, place, spending } from './testing/tasks-module.ts';
+import { chatty, dated, endings, endless, made, place } from './testing/tasks-module.ts';
 
 const FAST = { isolated: { abortMs: 100, killAfterMs: 300 } };
 
@@ -15,6 +14,36 @@ describe('a task with isolate.module', () => {
     work([dated], FAST);
     const { id } = await add(dated, '2026-01-02T00:00:00Z');
     expect((await happened(id, 'job.completed')).result).toBe(2026);
+  });
+
+  it('gets what its schema has made in the worker, which is not made again', async () => {
+    const { work, add, happened } = bench();
+    work([made], FAST);
+    const { result } = await happened((await add(made, 'a')).id, 'job.completed');
+    expect(result).toEqual({ text: 'a!', madeBy: process.pid, ranBy: expect.any(Number) });
+  });
+
+  it.each([
+    ['gets it too', { validate: (value: unknown) => ({ value: `${value}!` }) }, { state: 'completed', result: 'a!' }],
+    [
+      'is refused what no channel carries',
+      { validate: () => ({ value: new Map() }) },
+      { state: 'discarded', errors: [{ message: expect.stringContaining('Export what task() answers') }] },
+    ],
+  ])('a handler that is a default export %s', async (_, schema, expected) => {
+    const { work, waybill, happened } = bench();
+    const module = new URL('./testing/echoing-module.ts', import.meta.url);
+    const input = { '~standard': { version: 1, vendor: 'test', ...schema } } as StandardSchemaV1;
+    const echo = task('isolate.echo', { isolate: { module }, input, retry: { max_attempts: 1 } });
+    work([echo as AnyTask], FAST);
+    // Enqueued by another program, whose schema is not asked.
+    const { job } = await waybill.jobs.enqueue({
+      type: 'isolate.echo',
+      args: ['a'],
+      options: { retry: { max_attempts: 1 } },
+    });
+    await happened(job.id, expected.state === 'completed' ? 'job.completed' : 'job.discarded');
+    expect(await waybill.jobs.get(job.id)).toMatchObject(expected);
   });
 
   it('sees of the environment only what it may, and places of its own that are gone afterwards', async () => {
@@ -42,19 +71,6 @@ describe('a task with isolate.module', () => {
     delete process.env['WAYBILL_TEST_SECRET'];
   });
 
-  it.each([0, 1])('asks, and is told the answer in a process of another run (%i kept warm)', async (warm) => {
-    const { work, add, happened, waybill, logs } = bench();
-    const one: AnyTask = { ...asking, isolate: { ...asking.isolate!, warm } };
-    work([one], FAST);
-    const { id } = await add(one);
-    await happened(id, 'job.snoozed');
-    const [question] = (await waybill.questions.list({ jobId: id })).items;
-    await waybill.questions.answer(question!.id, { choice: 'no' });
-    const { result } = await happened(id, 'job.completed');
-    expect(result).toMatchObject({ answer: { status: 'answered', choice: 'no' }, run: 2 });
-    expect(logs.warnings()).toEqual([]);
-  });
-
   it('puts what it prints into the journal and, marked, on the log of the worker', async () => {
     const { work, add, happened, waybill, logs } = bench();
     work([chatty], FAST);
@@ -70,31 +86,6 @@ describe('a task with isolate.module', () => {
     const lines = logs.lines.filter(({ level }) => level === 'info').map(({ message }) => message);
     const mark = `[isolate.chatty:${id}]`;
     expect(lines).toEqual(expect.arrayContaining([`${mark} first line`, `${mark} second `, `${mark} a warning`]));
-  });
-
-  it('spends of budgets, and is told which are used up', async () => {
-    const { work, add, happened, waybill } = bench();
-    await waybill.budgets.set({ unit: 'pages', period: 'total', limit: 2, key: 'ada' });
-    work([spending], FAST);
-    const { id } = await add(spending);
-    const { result } = await happened(id, 'job.completed');
-    expect(result).toEqual({ exceeded: ['pages:total:ada'], refused: ['WaybillError', 'invalid_request'] });
-    expect(await waybill.budgets.get('pages:total:ada')).toMatchObject({ spent: 3 });
-  });
-
-  it('keeps files for the next run, and says how to get a place for them', async () => {
-    const { work, add, happened, clock } = bench();
-    work([files], { ...FAST, files: folderBlobStore(mkdtempSync(join(tmpdir(), 'waybill-files-'))) });
-    const { id } = await add(files);
-    await happened(id, 'job.retrying');
-    await clock.advance(1_000);
-    expect((await happened(id, 'job.completed')).result).toEqual({ kept: [0, 200, 255], missing: null });
-
-    const other = bench();
-    other.work([files], FAST);
-    const job = await other.add(files, undefined, { retry: { max_attempts: 1 } });
-    const [error] = (await other.happened(job.id, 'job.discarded')).errors;
-    expect(error).toMatchObject({ code: 'unsupported', message: 'This worker has no place for files of jobs.' });
   });
 
   it.each([

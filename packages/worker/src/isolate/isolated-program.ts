@@ -34,6 +34,15 @@ export interface IsolatedProgram {
   clear(): Promise<void>;
 }
 
+/** The input of a run: as the job has it, and as the schema of its task has made it. */
+export interface RunInput {
+  raw: Json;
+  /** Undefined where it is more than JSON, such as a Date. */
+  made: Json | undefined;
+  /** What the schema has made, whatever it is. */
+  value: unknown;
+}
+
 /** Everything that a program is started with. */
 export interface RunHandover {
   lease: Lease;
@@ -41,7 +50,7 @@ export interface RunHandover {
   context: TaskContext;
   isolate: ResolvedIsolate;
   parts: IsolationParts;
-  input: Json;
+  input: RunInput;
   hooks: ContainedHooks;
 }
 

@@ -1,19 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Json, withoutSecrets } from '@waybill/core';
 import type { TaskContext } from '../context.ts';
 import type { Validated } from '../execute/pipeline.ts';
 import type { ReadonlyRunControl } from '../execute/runner.ts';
+import { toJson } from '../jsonified.ts';
 import { codeOf } from '../patience.ts';
 import { inputOf } from '../task.ts';
 import type { ContainedProcess, EndCause, ProcessEnd } from './contained.ts';
 import type { ResolvedIsolate } from './isolate-options.ts';
-import type { IsolatedProgram, IsolationParts, RunHandover } from './isolated-program.ts';
+import type { IsolatedProgram, IsolationParts, RunHandover, RunInput } from './isolated-program.ts';
 import { OutputLog } from './output-log.ts';
 import { factsOf } from './run-failure.ts';
 import { Vitals } from './vitals.ts';
 
 /** One run in a process of its own, from its start to its result. */
 export async function runIsolated(
-  { lease, task }: Validated,
+  { lease, task, input }: Validated,
   control: ReadonlyRunControl,
   context: TaskContext,
   isolate: ResolvedIsolate,
@@ -24,7 +26,7 @@ export async function runIsolated(
   const output = new OutputLog(parts.logger, { task: task.name, job: job.id, run: job.run }, parts.label(job));
   const handover: RunHandover = {
     ...{ lease, task, context, isolate, parts },
-    input: (inputOf(job) as Json | undefined) ?? null,
+    input: runInput(inputOf(job), input),
     hooks: {
       onOutput: (chunk, stream) => {
         context.output(chunk, { stream });
@@ -47,6 +49,14 @@ export async function runIsolated(
   } finally {
     await cleared(program, parts, { task: task.name, job: job.id, run: job.run });
   }
+}
+
+/** Without a schema both are the same. */
+function runInput(raw: unknown, value: unknown): RunInput {
+  const input = { raw: (raw as Json | undefined) ?? null, value: value ?? null };
+  if (value === raw) return { ...input, made: input.raw };
+  const carried = toJson(value);
+  return { ...input, made: carried.ok && isDeepStrictEqual(carried.value, input.value) ? carried.value : undefined };
 }
 
 /** A run may leave what its worker cannot remove, such as files of another user. What it came to stands all the same. */

@@ -41,7 +41,7 @@ export async function startModule(start: ModuleStart): Promise<ModuleProcess> {
     { command: await childCommand(), cwd, env, mark: randomUUID(), channel: true, limits: limitsOf(start) },
     {
       onOutput: (chunk, stream) => tell((to) => to.onOutput?.(chunk, stream)),
-      onLine: (line) => tell((to) => to.onLine?.(line)),
+      onLine: (line) => (hooks === undefined ? tell((to) => void to.onLine?.(line)) : hooks.onLine?.(line)),
     },
   );
   const load: ToChild = { kind: 'load', module: isolate.module!, task: task.name };

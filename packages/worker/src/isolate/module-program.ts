@@ -1,9 +1,19 @@
 import type { JsonObject } from '@waybill/core';
 import type { TaskContext } from '../context.ts';
 import { InvalidResult } from '../execute/outcome.ts';
-import { type ChildEnd, errorFrom, type FromChild, isEnd, lineOf, readLine } from './channel.ts';
+import {
+  type ChannelError,
+  type ChildEnd,
+  channelError,
+  errorFrom,
+  type FromChild,
+  isEnd,
+  lineOf,
+  readLine,
+} from './channel.ts';
+import { type CalledRun, callRun, isCallName } from './child-calls.ts';
 import type { ContainedProcess, ProcessEnd } from './contained.ts';
-import { hearChild } from './hear-child.ts';
+import { FileTransfer } from './file-transfer.ts';
 import { shownModule } from './isolate-options.ts';
 import type { IsolatedProgram } from './isolated-program.ts';
 import { type RunHandover, runVariables } from './isolated-program.ts';
@@ -16,7 +26,7 @@ export class ModuleProgram implements IsolatedProgram {
   activity = 'started';
   readonly #processes: ModuleProcesses;
   #running: ModuleProcess | undefined;
-  #context: TaskContext | undefined;
+  #run: CalledRun | undefined;
   #end: ChildEnd | undefined;
   #isBroken = false;
 
@@ -26,17 +36,19 @@ export class ModuleProgram implements IsolatedProgram {
   }
 
   async start(run: RunHandover): Promise<ContainedProcess> {
-    this.#context = run.context;
+    const { context, input } = run;
+    this.#run = { context, files: new FileTransfer(() => context.files) };
     const running = await this.#processes.take(run);
     this.#running = running;
     running.attach({ ...run.hooks, onLine: (line) => this.#hear(line, running.process) });
-    const { job, attempt, maxAttempts, workerId, parentResults, revision, lastCheckpoint } = run.context;
+    const { job, attempt, maxAttempts, workerId, parentResults, revision, lastCheckpoint } = context;
     const facts = {
       ...{ job: job as unknown as JsonObject, attempt, maxAttempts, workerId, revision, lastCheckpoint },
       parentResults: [...parentResults],
       env: runVariables(run),
     };
-    running.process.send(lineOf({ kind: 'run', input: run.input, facts }));
+    const isMade = input.made !== undefined;
+    running.process.send(lineOf({ kind: 'run', input: input.made ?? input.raw, isMade, facts }));
     return running.process;
   }
 
@@ -57,14 +69,14 @@ export class ModuleProgram implements IsolatedProgram {
       case 'threw-value':
         throw said.value;
       case 'snooze':
-        return this.#context!.snooze(said.until === undefined ? said.ms! : new Date(said.until));
+        return this.#context.snooze(said.until === undefined ? said.ms! : new Date(said.until));
       case 'waiting':
         // The context of the run has its outcome; what is thrown here only ends the handler.
         throw new Error('The run waits for an answer.');
       case 'discard':
-        return this.#context!.discard(said.reason);
+        return this.#context.discard(said.reason);
       case 'cancel':
-        return this.#context!.cancel(said.reason);
+        return this.#context.cancel(said.reason);
       case 'threw':
         throw errorFrom(said.error);
     }
@@ -74,18 +86,45 @@ export class ModuleProgram implements IsolatedProgram {
     await this.#running?.clear();
   }
 
-  #hear(line: string, process: ContainedProcess): void {
+  get #context(): TaskContext {
+    return this.#run!.context;
+  }
+
+  /** Answers a promise where the line is a call that is still under way. */
+  #hear(line: string, process: ContainedProcess): Promise<void> | undefined {
     const message = readLine(line);
     // Behind its end, or behind what was no message, a process has nothing to say that counts.
-    if (this.#end !== undefined || this.#isBroken) return;
+    if (this.#end !== undefined || this.#isBroken) return undefined;
     if (message === null) {
       this.#isBroken = true;
       process.kill('invalid_result');
-      return;
+      return undefined;
     }
     this.activity = nameOf(message);
+    if (message.kind === 'call') return this.#call(message, process);
     if (isEnd(message)) this.#end = message;
-    else hearChild(message, this.#context!, (answer) => process.send(lineOf(answer)));
+    return undefined;
+  }
+
+  /**
+   * Code of the user's own may have written the line, so a call that makes no sense is answered, where there is one to answer,
+   * and ends nothing.
+   */
+  async #call({ call, given, id }: Extract<FromChild, { kind: 'call' }>, process: ContainedProcess): Promise<void> {
+    try {
+      if (!isCallName(call)) throw new TypeError(`There is no call '${call}'.`);
+      const value = await callRun(call, given, this.#run!);
+      if (id !== undefined) process.send(lineOf({ kind: 'answer', id, value }));
+    } catch (error) {
+      const shown = shownError(error);
+      if (id !== undefined) process.send(lineOf({ kind: 'answer', id, error: shown }));
+      else
+        this.#context.log(
+          'A message of the isolated process was refused.',
+          { reason: shown.message },
+          { level: 'warn' },
+        );
+    }
   }
 
   #failure(end: ProcessEnd): Error {
@@ -105,4 +144,12 @@ export class ModuleProgram implements IsolatedProgram {
 const LIMITS: readonly ProcessEnd['outcome'][] = ['oom', 'cpu_limit', 'output_limit', 'timeout'];
 const isLimit = ({ outcome }: ProcessEnd): boolean => LIMITS.includes(outcome);
 
-const nameOf = (message: FromChild): string => (message.kind === 'emit' ? message.name : message.kind);
+/** An entry has a name of its own. */
+function nameOf(message: FromChild): string {
+  if (message.kind !== 'call') return message.kind;
+  const { name } = (message.given ?? {}) as { name?: unknown };
+  return message.call === 'emit' && typeof name === 'string' ? name : message.call;
+}
+
+const shownError = (error: unknown): ChannelError =>
+  error instanceof Error ? channelError(error) : { name: 'Error', message: String(error) };

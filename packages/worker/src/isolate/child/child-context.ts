@@ -14,7 +14,9 @@ import { emitted, levelOf, printed } from '../../journal/pending-entry.ts';
 import { toJson } from '../../jsonified.ts';
 import { parentsByName } from '../../parents.ts';
 import type { RunFiles } from '../../run-files.ts';
-import { type ChildEnd, type RunFacts, WAITS } from '../channel.ts';
+import type { ChildEnd, RunFacts } from '../channel.ts';
+import { ChildFiles } from './child-files.ts';
+import { enqueueFromChild } from './enqueue-from-child.ts';
 import type { ParentLink } from './parent-link.ts';
 
 /** Thrown to leave the handler from any depth, as in the worker's own process. */
@@ -36,6 +38,7 @@ export class ChildContext implements TaskContext {
   readonly lastCheckpoint: JsonObject | null;
   /** What the handler asked for. Kept here, since a `catch` on the way may swallow it. */
   asked: ChildEnd | undefined;
+  readonly files: RunFiles;
   readonly #aborting = new AbortController();
   readonly #link: ParentLink;
 
@@ -48,6 +51,7 @@ export class ChildContext implements TaskContext {
     this.revision = facts.revision;
     this.lastCheckpoint = facts.lastCheckpoint;
     this.#link = link;
+    this.files = new ChildFiles(link);
   }
 
   get signal(): AbortSignal {
@@ -60,17 +64,16 @@ export class ChildContext implements TaskContext {
 
   progress = (fraction: number, detail?: string | JsonObject): void => {
     const told = detail === undefined ? {} : { detail: typeof detail === 'string' ? detail : plain(detail) };
-    this.#link.tell({ kind: 'progress', fraction: Number(fraction) || 0, ...told });
+    this.#link.note('progress', { fraction: Number(fraction) || 0, ...told });
   };
 
   checkpoint = (state: JsonObject): void => {
-    this.#link.tell({ kind: 'checkpoint', state: plain(state) });
+    this.#link.note('checkpoint', { state: plain(state) });
   };
 
   emit = async (name: string, data?: unknown, options: EmitOptions = {}): Promise<void> => {
     const { isCritical, entry } = emitted(name, data, options, 0);
-    const call = { kind: 'emit' as const, name, ...(entry.data !== undefined && { data: entry.data }), options };
-    const stored = this.#link.call(call);
+    const stored = this.#link.call('emit', { name, ...(entry.data !== undefined && { data: entry.data }), options });
     if (isCritical) await stored;
     // A mistake was thrown above; that an entry of best effort is missing, the worker counts.
     else stored.catch(() => {});
@@ -79,7 +82,7 @@ export class ChildContext implements TaskContext {
   output = (data: string | Uint8Array, options: OutputOptions = {}): void => {
     for (const { entry } of printed(data, options, 0)) {
       const bytes = Buffer.from(entry.output!).toString('base64');
-      this.#link.tell({ kind: 'output', bytes, options });
+      this.#link.note('output', { bytes, options });
     }
   };
 
@@ -87,29 +90,27 @@ export class ChildContext implements TaskContext {
     amounts: Readonly<Record<string, number>>,
     { key }: { key?: string | undefined } = {},
   ): Promise<Spending> => {
-    const spent = this.#link.call({ kind: 'spend', amounts, ...(key !== undefined && { key }) });
+    const spent = this.#link.call('spend', { amounts, ...(key !== undefined && { key }) });
     // Nobody need wait for it, and the process must not end then.
     spent.catch(() => {});
-    return spent as unknown as Promise<Spending>;
+    return spent;
   };
 
   log = (message: string, fields: object = {}, options: LogOptions = {}): void => {
     levelOf(options);
     const answer = toJson(fields);
     const told = answer.ok && isObject(answer.value) ? answer.value : {};
-    this.#link.tell({ kind: 'log', message: String(message), fields: told, options });
+    this.#link.note('log', { message: String(message), fields: told, options });
   };
 
   get parents(): Readonly<Record<string, Json>> {
     return parentsByName(this.job, this.parentResults);
   }
 
-  enqueue = async (): Promise<never> => {
-    const message = 'context.enqueue() needs the connection of the worker, which an isolated process does not share.';
-    throw new WaybillError('unsupported', message, {
-      hint: 'Return what is to be done, or run the task in the worker.',
-    });
-  };
+  get enqueue(): TaskContext['enqueue'] {
+    return async (task, ...[input, options]) =>
+      this.#link.call('enqueue', await enqueueFromChild(task, input, options));
+  }
 
   complete = (): never => {
     const message =
@@ -134,19 +135,8 @@ export class ChildContext implements TaskContext {
     return answer;
   };
 
-  readonly files: RunFiles = {
-    put: async (name, data) => {
-      await this.#link.call({ kind: 'file-put', name, bytes: Buffer.from(data).toString('base64') });
-    },
-    get: async (name) => {
-      const bytes = await this.#link.call({ kind: 'file-get', name });
-      return typeof bytes === 'string' ? new Uint8Array(Buffer.from(bytes, 'base64')) : null;
-    },
-  };
-
   async #ask(question: AskOptions): Promise<Answer> {
-    const answer = await this.#link.call({ kind: 'ask', question });
-    return answer === WAITS ? this.#end({ kind: 'waiting' }) : (answer as unknown as Answer);
+    return (await this.#link.call('ask', question)) ?? this.#end({ kind: 'waiting' });
   }
 
   #end(end: ChildEnd): never {

@@ -4,7 +4,8 @@ import type { TaskContext } from '../../context.ts';
 import type { AnyTask } from '../../task.ts';
 import { LOADING } from '../loading.ts';
 
-export type Handler = (input: Json, context: TaskContext) => unknown;
+/** `isMade`: the input is what the schema of the task has made of it. */
+export type Handler = (input: Json, context: TaskContext, isMade: boolean) => unknown;
 
 /** The task of this name that the module exports, else its default export. */
 export async function loadHandler(module: string, task: string): Promise<Handler> {
@@ -19,13 +20,24 @@ export async function loadHandler(module: string, task: string): Promise<Handler
   const found = Object.values(exported)
     .flat()
     .find((value): value is AnyTask => isTask(value, task));
-  if (found !== undefined) return (input, context) => validated(found, input, context);
+  if (found !== undefined)
+    return (input, context, isMade) => (isMade ? found.run(input, context) : validated(found, input, context));
   const { default: handler } = exported;
-  if (typeof handler === 'function') return handler as Handler;
+  if (typeof handler === 'function') return called(handler as Handler);
   throw new Error(
     `The module exports neither a task '${task}' nor a handler as its default. Export what task('${task}', ..) answers. (${module})`,
   );
 }
+
+/** Without its task a handler has no schema, so it takes only what the channel carries. */
+const called =
+  (handler: Handler): Handler =>
+  (input, context, isMade) => {
+    if (isMade) return handler(input, context, isMade);
+    const message =
+      'The schema of the task makes an input that is more than JSON, which a default export cannot be given.';
+    throw new Error(`${message} Export what task() answers.`);
+  };
 
 /** The input has passed the schema in the worker; here it gives the handler what no channel carries, such as a Date. */
 async function validated(task: AnyTask, input: unknown, context: TaskContext): Promise<unknown> {

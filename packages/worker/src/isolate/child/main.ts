@@ -15,7 +15,7 @@ let isOver = false;
 const link = new ParentLink((message) => {
   if (message.kind === 'load') load(message.module, message.task);
   else if (message.kind === 'abort') context?.abort(message.code, message.message);
-  else void run(message.input, message.facts);
+  else void run(message.input, message.isMade, message.facts);
 });
 
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -35,12 +35,12 @@ function load(module: string, task: string): void {
   );
 }
 
-async function run(input: Parameters<Handler>[0], facts: RunFacts): Promise<void> {
+async function run(input: Parameters<Handler>[0], isMade: boolean, facts: RunFacts): Promise<void> {
   Object.assign(process.env, facts.env);
   context = new ChildContext(facts, link);
   try {
     const call = await handler!;
-    const value = await call(input, context);
+    const value = await call(input, context, isMade);
     await end(context.asked ?? returned(value), 0);
   } catch (error) {
     await end(context.asked ?? (error instanceof ChildEnding ? error.end : thrown(error)), 0);

@@ -1,13 +1,10 @@
 import { Socket } from 'node:net';
 import type { Json } from '@waybill/core';
 import { type ChannelError, errorFrom, type FromChild, lineOf, type ToChild } from '../channel.ts';
+import type { CallName, ChildCalls } from '../child-calls.ts';
 
 /** The descriptor that the worker has opened for the channel. */
 const CHANNEL = 3;
-
-type Call = Extract<FromChild, { id: number }>;
-/** As the caller writes it: the link numbers it. */
-type Numbered<T> = T extends Call ? Omit<T, 'id'> : never;
 
 /** The channel to the worker, as the process of a module sees it. */
 export class ParentLink {
@@ -36,13 +33,19 @@ export class ParentLink {
     this.#socket.write(`${lineOf(message)}\n`);
   }
 
-  call(message: Numbered<Call>): Promise<Json> {
+  /** A call whose answer nobody waits for. */
+  note<Name extends CallName>(call: Name, given: ChildCalls[Name]['takes']): void {
+    this.tell({ kind: 'call', call, given });
+  }
+
+  call<Name extends CallName>(call: Name, given: ChildCalls[Name]['takes']): Promise<ChildCalls[Name]['answers']> {
     this.#lastCall += 1;
     const id = this.#lastCall;
-    return new Promise((resolve, reject) => {
+    const answer = new Promise<Json>((resolve, reject) => {
       this.#calls.set(id, { resolve, reject });
-      this.tell({ ...message, id } as Call);
+      this.tell({ kind: 'call', call, given, id });
     });
+    return answer as unknown as Promise<ChildCalls[Name]['answers']>;
   }
 
   /** Resolves when the worker's end of the channel, stdout and stderr have everything. */

@@ -48,13 +48,14 @@ export class RunningProcess implements ContainedProcess {
     this.#meter = new UsageMeter(this.#tree, limits, (cause) => this.#kill(cause));
 
     const breach = (cause: Cause) => this.#ladder.kill(cause);
-    const hear = <Heard extends unknown[]>(hook: ((...heard: Heard) => void) | undefined) => {
-      return (...heard: Heard) => {
+    const hear = <Heard extends unknown[], Answer>(hook: ((...heard: Heard) => Answer) | undefined) => {
+      return (...heard: Heard): Answer | undefined => {
         this.#heardAt = performance.now();
         try {
-          hook?.(...heard);
+          return hook?.(...heard);
         } catch {
           // A mistake of the owner, not of the program.
+          return undefined;
         }
       };
     };
@@ -111,6 +112,7 @@ export class RunningProcess implements ContainedProcess {
     const closed = once(this.#child, 'close');
     const [exitCode, signal] = (await once(this.#child, 'exit')) as [number | null, NodeJS.Signals | null];
     this.#exited = true;
+    this.#channel?.over();
     clearTimeout(timeout);
     const left = await this.#ladder.finish();
     this.#meter.stop();

@@ -49,6 +49,42 @@ describe.skipIf(lack)(`the channel (skipped: ${lack})`, () => {
     expect(lines).toEqual(['hello', 'ümlaut', 'last']);
   });
 
+  it('is not read on while its owner holds more than a line may have', async () => {
+    const [lines, bound] = [500_000, 100_000];
+    let [heard, held, most] = [0, 0, 0];
+    let release = Promise.withResolvers<void>();
+    const onLine = async (): Promise<void> => {
+      [heard, held] = [heard + 1, held + 1];
+      most = Math.max(most, held);
+      // Later than all that could be read meanwhile.
+      if (held === 1) {
+        const { resolve } = release;
+        setTimeout(() => {
+          release = Promise.withResolvers();
+          resolve();
+        }, 50);
+      }
+      await release.promise;
+      held -= 1;
+    };
+    const end = await sh(`yes | head -n ${lines} >&3`, { channel: true, hooks: { onLine } }).outcome();
+    expect([end.outcome, heard]).toEqual(['exited', lines]);
+    expect(most).toBeLessThan(bound);
+  });
+
+  it('is read to its end when the program is gone, whatever is held', async () => {
+    const lines: string[] = [];
+    const onLine = (line: string): Promise<void> => {
+      lines.push(line.slice(0, 4));
+      return new Promise(() => {});
+    };
+    const long = "head -c 30000 /dev/zero | tr '\\0' x >&3; echo >&3";
+    const script = `for i in 1 2 3 4 5 6 7; do ${long}; done; echo last >&3`;
+    const limits = { maxLineBytes: 100_000 };
+    const end = await sh(script, { channel: true, limits, hooks: { onLine } }).outcome();
+    expect([end.outcome, lines]).toEqual(['exited', [...Array(7).fill('xxxx'), 'last']]);
+  });
+
   it.each([
     ['without an end', 'head -c 300000000 /dev/zero >&3'],
     ['with an end', 'head -c 2000000 /dev/zero >&3; echo >&3'],

@@ -11,6 +11,69 @@ const dates: StandardSchemaV1<string, Date> = {
 
 export const dated = task('isolate.dated', { isolate, input: dates, run: (date) => date.getUTCFullYear() });
 
+/** What a schema makes of an input anew each time. */
+const stamped: StandardSchemaV1<string, { text: string; madeBy: number }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (text) => ({ value: { text: `${text}!`, madeBy: process.pid } }),
+  },
+};
+
+export const made = task('isolate.made', {
+  isolate,
+  input: stamped,
+  run: (input) => ({ ...input, ranBy: process.pid }),
+});
+
+const numbered: StandardSchemaV1<number> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) => (typeof value === 'number' ? { value } : { issues: [{ message: 'must be a number' }] }),
+  },
+};
+
+export const follower = task('isolate.follower', {
+  input: numbered,
+  queue: 'followers',
+  priority: 7,
+  unique: (count) => ({ keys: ['type'], period: `PT${count}S` }),
+  run: (count) => count,
+});
+
+export const enqueuing = task('isolate.enqueuing', {
+  isolate,
+  retry: { max_attempts: 1 },
+  run: async (_: unknown, { enqueue }) => {
+    const { id, created } = await enqueue(follower, 60, { delay: new Date('2040-01-01'), tags: ['one'] });
+    const codeOf = (error: Error & { code: string }) => error.code;
+    const invalid = await enqueue(follower, 'x' as never).catch(codeOf);
+    const foreign = await enqueue(follower, 1, { tenant: 'other' } as never).catch(codeOf);
+    return { id, created, refused: [invalid, foreign] };
+  },
+});
+
+const LARGE = 5_000_001;
+
+export const largeFiles = task('isolate.large-files', {
+  isolate,
+  retry: { max_attempts: 1 },
+  run: async (size: number | null, { files: own }) => {
+    if (size !== null)
+      return own.put('state/huge', new Uint8Array(size)).catch((error: Error & { code: string }) => error.code);
+    const [one, two] = [new Uint8Array(LARGE).fill(1), new Uint8Array(LARGE).fill(2)];
+    // Not one after the other.
+    await Promise.all([own.put('state/one', one), own.put('state/two', two), own.put('state/none', new Uint8Array())]);
+    const [first, second, none] = await Promise.all([
+      own.get('state/one'),
+      own.get('state/two'),
+      own.get('state/none'),
+    ]);
+    return [Buffer.compare(first!, one), Buffer.compare(second!, two), none!.length];
+  },
+});
+
 export const place = task('isolate.place', {
   isolate: { ...isolate, env: { GREETING: 'hello' }, inheritEnv: ['WAYBILL_TEST_INHERITED'] },
   run: (_: unknown, { attempt }) => ({ pid: process.pid, attempt, cwd: process.cwd(), env: { ...process.env } }),
