@@ -79,9 +79,9 @@ function putAside(job: Job, input: ErrorInput, now: number): Transition {
 export const isPast = (moment: number | null, now: number): moment is number => moment !== null && moment <= now;
 
 /** Settled by the server whatever the worker does; its late answer will find the lease gone. */
-export function timeOut(job: Job, now: number): Transition {
+export function timeOut(job: Job, now: number, details?: ErrorInput['details']): Transition {
   const message = `The run exceeded its execution timeout of ${job.timeoutMs} ms.`;
-  return fail(job, 'timed_out', { code: 'timeout', type: 'timeout', message }, now);
+  return fail(job, 'timed_out', { code: 'timeout', type: 'timeout', message, ...(details && { details }) }, now);
 }
 
 /** A failed run, whoever says so: try again later, or give up when the policy has no more to offer. */

@@ -159,6 +159,11 @@ describe('settle', () => {
     }
     const failed = settle({ kind: 'failed', error: { code: 'boom', message: 'no', retryable: false } });
     expect(transition(job, failed, NOW + 1000)).toEqual(transition(job, { do: 'tick' }, NOW + 1000));
+    // A worker that has ended it for the same reason knows what it used.
+    const details = { peak_memory_bytes: 5 };
+    const late = settle({ kind: 'failed', error: { code: 'timeout', message: 'no', retryable: false, details } });
+    const { errors } = transition(job, late, NOW + 1000)!.job;
+    expect(errors).toMatchObject([{ code: 'timeout', message: expect.stringContaining('1000 ms'), details }]);
   });
 });
 

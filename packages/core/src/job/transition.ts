@@ -118,8 +118,12 @@ function extend(job: Job, leaseMs: number | null, now: number): Transition | nul
  */
 function settleInTime(job: Job, outcome: Outcome, now: number): Transition | null {
   if (!isPast(job.timeoutAt, now)) return settle(job, outcome, now);
-  return outcome.kind === 'failed' ? timeOut(job, now) : null;
+  return outcome.kind === 'failed' ? timeOut(job, now, evidenceOf(outcome)) : null;
 }
+
+/** A worker that has ended the run for the same reason knows what it used. */
+const evidenceOf = ({ error }: Extract<Outcome, { kind: 'failed' }>): ErrorInput['details'] =>
+  error.code === 'timeout' ? error.details : undefined;
 
 function cancel(job: Job, command: Extract<Command, { do: 'cancel' }>, now: number): Transition | null {
   if (isFinished(job.state)) return null;

@@ -29,7 +29,7 @@ export async function runTask(run: Validated, control: RunControl, parts: RunTas
   // Nothing where the run was aborted before the handler had ended.
   const first = Promise.withResolvers<HandlerEnd | undefined>();
   const handler = call(run, control, context.context, parts, first.resolve);
-  const stopTimer = startTimeout(run, control, parts.clock);
+  const stopTimer = startTimeout(run, control, parts.clock, parts.runner);
   control.onAbort(first.resolve as () => void);
   const end = await first.promise;
   stopTimer();

@@ -47,6 +47,9 @@ export interface ContainedHooks {
 /** Why the owner ends a process. */
 export type EndCause = 'cancelled' | 'timeout' | 'lost' | 'invalid_result';
 
+/** The worker stood still for so long that its watchdog has ended the process. */
+export const WORKER_STOPPED = 'worker_stopped';
+
 export interface ContainedProcess {
   /** Null where it could not be started. */
   readonly pid: number | null;
@@ -57,6 +60,11 @@ export interface ContainedProcess {
    * later, so that a program that was told by the channel can end by itself.
    */
   end(cause: EndCause, after?: number): void;
+  /**
+   * The process may run so many milliseconds more without another call. Then it is killed, also where this process stands still
+   * and can do nothing. Without a call it may run for ever.
+   */
+  keepFor(ms: number): void;
   /** SIGKILL to the whole tree at once. */
   kill(cause: EndCause): void;
   usage(): ProcessUsage;
@@ -85,6 +93,7 @@ export type ProcessOutcome =
   | 'cpu_limit'
   | 'output_limit'
   | 'spawn_failed'
+  | typeof WORKER_STOPPED
   | EndCause;
 
 export interface ProcessEnd {

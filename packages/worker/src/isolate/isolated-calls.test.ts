@@ -20,6 +20,10 @@ describe('what a module calls of its run', () => {
     await waybill.questions.answer(question!.id, { choice: 'no' });
     const { result } = await happened(id, 'job.completed');
     expect(result).toMatchObject({ answer: { status: 'answered', choice: 'no' }, run: 2 });
+    const types = (await waybill.jobs.journal(id)).entries.map(({ run, type }) => `${run} ${type}`);
+    expect(types.filter((type) => type.includes('process.'))).toEqual([
+      ...['1 process.started', '1 process.ended', '2 process.started', '2 process.ended'],
+    ]);
     expect(logs.warnings()).toEqual([]);
   });
 

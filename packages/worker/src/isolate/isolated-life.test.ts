@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { task } from '../task.ts';
 import { bench } from '../testing/bench.ts';
 import { endless, place } from './testing/tasks-module.ts';
@@ -54,6 +54,23 @@ describe('an isolated run', () => {
     await worker.stop({ graceMs: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
     expect(await parts.waybill.jobs.get(id)).toMatchObject({ state: 'available', attempt: 0 });
+  });
+
+  it('that exceeds the timeout of its job keeps what it used and printed last, although the server ends it too', async () => {
+    const parts = bench();
+    parts.work([deaf], FAST);
+    const { id } = await parts.add(deaf, undefined, { timeout: 60_000, retry: { max_attempts: 1 } });
+    const pids = await begun(parts);
+    // The run is aborted before; the row comes to its timeout only when its process is gone.
+    await parts.clock.advance(59_900);
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000, interval: 10 });
+    const job = await parts.happened(id, 'job.discarded');
+    const used = {
+      outcome: 'timeout',
+      peak_memory_bytes: expect.any(Number),
+      last_output: expect.stringContaining(`${pids[0]} `),
+    };
+    expect(job.errors).toMatchObject([{ code: 'timeout', details: used }]);
   });
 
   it('may be marked in the log by something else than its id', async () => {

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Json, withoutSecrets } from '@waybill/core';
+import { type Job, type Json, withoutSecrets } from '@waybill/core';
 import type { TaskContext } from '../context.ts';
+import { Ending } from '../execute/ending.ts';
 import type { Validated } from '../execute/pipeline.ts';
 import type { ReadonlyRunControl } from '../execute/runner.ts';
 import { toJson } from '../jsonified.ts';
 import { codeOf } from '../patience.ts';
 import { inputOf } from '../task.ts';
-import type { ContainedProcess, EndCause, ProcessEnd } from './contained.ts';
+import { type ContainedProcess, type EndCause, type ProcessEnd, WORKER_STOPPED } from './contained.ts';
 import type { ResolvedIsolate } from './isolate-options.ts';
 import type { IsolatedProgram, IsolationParts, RunHandover, RunInput } from './isolated-program.ts';
 import { OutputLog } from './output-log.ts';
@@ -37,7 +38,7 @@ export async function runIsolated(
   try {
     const running = await program.start(handover);
     void context.emit('process.started', { pid: running.pid, command: program.shown });
-    const vitals = new Vitals(running, program, context, control);
+    const vitals = new Vitals(running, program, context, control, keptForMs(job, parts));
     const stopWatching = endOnAbort(running, control, program, parts);
     const stopTimer = endOnTimeout(running, isolate, program, parts);
     const end = await running.ended;
@@ -45,11 +46,19 @@ export async function runIsolated(
     stopWatching();
     vitals.end();
     output.end();
+    if (end.outcome === WORKER_STOPPED) parts.logger.warn({ task: task.name, job: job.id, run: job.run }, end.message);
     return await told(end, context, () => program.result(end));
   } finally {
     await cleared(program, parts, { task: task.name, job: job.id, run: job.run });
   }
 }
+
+/** The lease of a job that was claimed is in its row; else the usual one. */
+const LEASE_MS = 30_000;
+
+/** A worker that is alive ends a run which has lost its lease by itself, step by step, and comes first. */
+const keptForMs = ({ leaseMs }: Job, { abortMs, killAfterMs }: IsolationParts): number =>
+  (leaseMs ?? LEASE_MS) + abortMs + killAfterMs;
 
 /** Without a schema both are the same. */
 function runInput(raw: unknown, value: unknown): RunInput {
@@ -77,7 +86,9 @@ async function told(end: ProcessEnd, context: TaskContext, result: () => Promise
     emit('process.ended', facts);
     return value;
   } catch (error) {
-    emit('process.failed', { ...facts, message: end.message, last_output: withoutSecrets(end.lastOutput) });
+    // Put off, cancelled or discarded by its handler, which is no failure of the process.
+    if (error instanceof Ending) emit('process.ended', facts);
+    else emit('process.failed', { ...facts, message: end.message, last_output: withoutSecrets(end.lastOutput) });
     throw error;
   }
 }

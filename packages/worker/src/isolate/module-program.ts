@@ -71,8 +71,8 @@ export class ModuleProgram implements IsolatedProgram {
       case 'snooze':
         return this.#context.snooze(said.until === undefined ? said.ms! : new Date(said.until));
       case 'waiting':
-        // The context of the run has its outcome; what is thrown here only ends the handler.
-        throw new Error('The run waits for an answer.');
+        // The context has noted the question, which stands before what comes later.
+        return this.#context.snooze(0);
       case 'discard':
         return this.#context.discard(said.reason);
       case 'cancel':

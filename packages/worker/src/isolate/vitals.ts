@@ -3,14 +3,23 @@ import type { ReadonlyRunControl } from '../execute/runner.ts';
 import type { ContainedProcess } from './contained.ts';
 import type { IsolatedProgram } from './isolated-program.ts';
 
-/** Writes a `heartbeat` entry to the journal with each extension of the lease. */
+/** With each extension of the lease, writes a `heartbeat` entry to the journal, and lets the process run on. */
 export class Vitals {
   #number = 0;
   #isOver = false;
 
-  constructor(running: ContainedProcess, program: IsolatedProgram, context: TaskContext, control: ReadonlyRunControl) {
+  /** `keepMs`: how long the process may run on without another extension. */
+  constructor(
+    running: ContainedProcess,
+    program: IsolatedProgram,
+    context: TaskContext,
+    control: ReadonlyRunControl,
+    keepMs: number,
+  ) {
+    running.keepFor(keepMs);
     control.onRenewed((leaseUntil) => {
       if (this.#isOver) return;
+      running.keepFor(keepMs);
       this.#number += 1;
       const { elapsedMs, memoryBytes, peakMemoryBytes, cpuMs, quietMs } = running.usage();
       const entry = {

@@ -1,13 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import type {
-  ContainedHooks,
-  ContainedProcess,
-  ContainedProgram,
-  EndCause,
-  ProcessEnd,
-  ProcessUsage,
+import {
+  type ContainedHooks,
+  type ContainedProcess,
+  type ContainedProgram,
+  type EndCause,
+  type ProcessEnd,
+  type ProcessUsage,
+  WORKER_STOPPED,
 } from '../contained.ts';
 import { type Cause, Ladder } from './ladder.ts';
 import { LineChannel } from './line-channel.ts';
@@ -17,6 +18,7 @@ import { readOomKills } from './proc-files.ts';
 import { ProcessTree } from './process-tree.ts';
 import { LONGEST_TIMER_MS } from './quantities.ts';
 import { UsageMeter } from './usage-meter.ts';
+import { watchdog } from './watchdog.ts';
 
 /** How long the streams may stay open when no process is known that could write to them. */
 const DRAIN_MS = 300;
@@ -37,6 +39,7 @@ export class RunningProcess implements ContainedProcess {
   #heardAt = this.#startedAt;
   #endedAt: number | null = null;
   #exited = false;
+  #keptUntil = Number.POSITIVE_INFINITY;
 
   constructor(child: ChildProcess, pid: number, program: ContainedProgram, hooks: ContainedHooks) {
     const { limits } = program;
@@ -75,11 +78,17 @@ export class RunningProcess implements ContainedProcess {
   }
 
   end(cause: EndCause, after = 0): void {
-    if (!this.#isOver()) this.#ladder.end({ outcome: cause, message: endedByWorker(cause) }, after);
+    if (!this.#isOver()) this.#ladder.end(this.#causeOf(cause), after);
+  }
+
+  keepFor(ms: number): void {
+    if (this.#isOver() || this.#isLate()) return;
+    this.#keptUntil = performance.now() + ms;
+    watchdog.keepFor(this.pid, this.#program.mark, ms);
   }
 
   kill(cause: EndCause): void {
-    this.#kill({ outcome: cause, message: endedByWorker(cause) });
+    this.#kill(this.#causeOf(cause));
   }
 
   usage(): ProcessUsage {
@@ -92,6 +101,15 @@ export class RunningProcess implements ContainedProcess {
       outputBytes: this.#output.bytes,
       quietMs: now - this.#heardAt,
     };
+  }
+
+  /** What this process is told now, it would have done before the watchdog had to. */
+  #causeOf(cause: EndCause): Cause {
+    return this.#isLate() ? workerStopped : { outcome: cause, message: endedByWorker(cause) };
+  }
+
+  #isLate(): boolean {
+    return performance.now() > this.#keptUntil;
   }
 
   #kill(cause: Cause): void {
@@ -112,6 +130,7 @@ export class RunningProcess implements ContainedProcess {
     const closed = once(this.#child, 'close');
     const [exitCode, signal] = (await once(this.#child, 'exit')) as [number | null, NodeJS.Signals | null];
     this.#exited = true;
+    const wasLate = this.#isLate();
     this.#channel?.over();
     clearTimeout(timeout);
     const left = await this.#ladder.finish();
@@ -122,8 +141,9 @@ export class RunningProcess implements ContainedProcess {
     this.#tree.forget();
     this.#endedAt = performance.now();
     const lastOutput = this.#output.tail.text();
+    const byWatchdog = signal === 'SIGKILL' && wasLate ? workerStopped : null;
     const { outcome, message } = decideOutcome({
-      cause: this.#ladder.cause,
+      cause: this.#ladder.cause ?? byWatchdog,
       exitCode,
       signal,
       limits: this.#program.limits,
@@ -152,5 +172,10 @@ const timedOut = (timeoutMs: number): Cause => ({
   outcome: 'timeout',
   message: `The program ran longer than its limit of ${timeoutMs} ms.`,
 });
+
+const workerStopped: Cause = {
+  outcome: WORKER_STOPPED,
+  message: 'The worker stood still for too long to keep its lease, so its watchdog ended the program.',
+};
 
 const endedByWorker = (cause: EndCause): string => `The worker ended the program: ${cause}.`;

@@ -68,5 +68,13 @@ function notStarted(reason: string | Promise<string>): ContainedProcess {
     lastOutput: '',
     message,
   }));
-  return { pid: null, send: () => {}, end: () => {}, kill: () => {}, usage: () => NOTHING_USED, ended };
+  return {
+    pid: null,
+    send: () => {},
+    end: () => {},
+    keepFor: () => {},
+    kill: () => {},
+    usage: () => NOTHING_USED,
+    ended,
+  };
 }

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { firstLine, fixture, lack, livingOf, sh } from '../testing/contain.ts';
-import { readStat } from './proc-files.ts';
+import { listPids, readStat } from './proc-files.ts';
 import { watchdog } from './watchdog.ts';
 
 let count = 0;
@@ -42,6 +43,36 @@ describe.skipIf(lack)(`when the worker is killed by SIGKILL (skipped: ${lack})`,
   ])('%s end within a second', async (_, script, lines) => {
     const { tookMs } = await killWorkerOf(script, lines);
     expect(tookMs).toBeLessThan(1000);
+  });
+});
+
+describe.skipIf(lack)(`when the worker stands still (skipped: ${lack})`, () => {
+  // fault: the worker is stopped by SIGSTOP, so the pipe to its watchdog stays open
+  it('its programs end when it has not kept them for long enough, and it learns why', async () => {
+    count += 1;
+    const mark = `test-worker-${process.pid}-${count}`;
+    const script = `(setsid sh -c 'while :; do sleep 0.05; done' &); trap "" TERM; echo 1; while :; do sleep 0.05; done`;
+    const worker = spawn(process.execPath, [fixture('worker-that-dies.ts'), script, mark, '1000'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const said = text(worker.stdout!);
+    await once(worker.stdout!, 'data');
+    worker.kill('SIGSTOP');
+    await vi.waitFor(async () => expect(await livingOf(null, mark)).toEqual([]), { timeout: 60_000, interval: 20 });
+    worker.kill('SIGCONT');
+    expect(await said).toContain('worker_stopped: The worker stood still for too long');
+  });
+
+  it('a program that is kept goes on, and leaves no timer behind', async () => {
+    const started = sh('sleep 2.5; exit 7');
+    // Longer than a beat may be late on a busy machine, and shorter than the program.
+    const beats = setInterval(() => started.keepFor(2_000), 100);
+    started.keepFor(2_000);
+    const end = await started.outcome();
+    clearInterval(beats);
+    expect(end).toMatchObject({ outcome: 'nonzero', exitCode: 7 });
+    const timers = () => listPids()!.filter((pid) => readStat(pid)?.parent === watchdog.pid);
+    await vi.waitFor(() => expect(timers()).toEqual([]), { timeout: 20_000, interval: 10 });
   });
 });
 

@@ -7,11 +7,43 @@ import { MARK_VARIABLE } from './proc-files.ts';
  * Reads lines such as '+ group:4711' and '- group:4711' into the list `held`. Its input ends when the worker is gone,
  * however that died. Then it kills the groups at once, and after them every process that still carries a mark.
  * It has no mark itself, and a session of its own, so neither it nor the worker's group is ever a target.
+ *
+ * '= 4711 30 MARK' gives a held group 30 seconds, in the place of those that it had. A worker that stands still writes no more
+ * such lines, and then the group is killed although the pipe is open. A timer ends by SIGVTALRM, which it alone expects.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM USR1 USR2 ALRM TSTP TTIN TTOU
+kill_marked() {
+  for round in 1 2 3 4 5 6 7 8 9 10; do
+    files=$(grep -lzxF "$@" /proc/[0-9]*/environ)
+    [ "$files" ] || return
+    for file in $files; do file=\${file%/environ}; kill -9 "\${file#/proc/}"; done
+  done
+}
+disarm() {
+  eval "timer=\\\${timer_$1-}; timer_$1="
+  [ "$timer" ] || return
+  kill -VTALRM "$timer"
+  wait "$timer"
+}
+arm() {
+  disarm "$1"
+  (
+    trap 'kill -9 "$pause"; exit' VTALRM
+    sleep "$2" &
+    pause=$!
+    wait "$pause"
+    kill -9 "-$1"
+    kill_marked -e "${MARK_VARIABLE}=$3"
+  ) &
+  eval "timer_$1=$!"
+}
 held=
-while read -r change what; do
+while read -r change what more; do
+  case $change in
+    =) arm "$what" $more; continue ;;
+    -) case $what in group:*) disarm "\${what#group:}" ;; esac ;;
+  esac
   rest=
   for each in $held; do [ "$each" = "$what" ] || rest="$rest $each"; done
   case $change in +) held="$rest $what" ;; *) held=$rest ;; esac
@@ -19,16 +51,11 @@ done
 set --
 for each in $held; do
   case $each in
-    group:*) kill -9 "-\${each#group:}" ;;
+    group:*) kill -9 "-\${each#group:}"; disarm "\${each#group:}" ;;
     mark:*) set -- "$@" -e "${MARK_VARIABLE}=\${each#mark:}" ;;
   esac
 done
-[ $# -gt 0 ] || exit 0
-for round in 1 2 3 4 5 6 7 8 9 10; do
-  files=$(grep -lzxF "$@" /proc/[0-9]*/environ)
-  [ "$files" ] || exit 0
-  for file in $files; do file=\${file%/environ}; kill -9 "\${file#/proc/}"; done
-done
+[ $# -eq 0 ] || kill_marked "$@"
 `;
 
 const RESTART_MS = 1000;
@@ -54,6 +81,11 @@ export class Watchdog {
 
   holdGroup(group: number): void {
     this.#hold(`group:${group}`);
+  }
+
+  /** Kills a held group and all that has the mark unless this is called again within so many milliseconds, or it is released. */
+  keepFor(group: number, mark: string, ms: number): void {
+    if (this.#held.has(`group:${group}`)) this.#write(`= ${group} ${Math.ceil(ms / 1_000)} ${mark}\n`);
   }
 
   release(mark: string, group: number | null): void {

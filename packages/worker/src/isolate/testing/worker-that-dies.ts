@@ -1,7 +1,10 @@
 import { startContained } from '../process/start-contained.ts';
 
-/** Acts as a worker: runs the script of its first argument with the mark of its second, and shows what that writes. */
-const [, , script, mark] = process.argv;
+/**
+ * Acts as a worker: runs the script of its first argument with the mark of its second, and shows what that writes, and how it
+ * ended. With a third argument, it keeps the program for so many milliseconds at a time.
+ */
+const [, , script, mark, keepMs] = process.argv;
 
 const started = startContained(
   {
@@ -13,4 +16,10 @@ const started = startContained(
   },
   { onOutput: (chunk) => process.stdout.write(chunk) },
 );
-await started.ended;
+if (keepMs !== undefined) {
+  const keep = (): void => started.keepFor(Number(keepMs));
+  keep();
+  setInterval(keep, Number(keepMs) / 4).unref();
+}
+const { outcome, message } = await started.ended;
+process.stdout.write(`${outcome}: ${message}\n`);
