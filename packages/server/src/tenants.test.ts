@@ -38,6 +38,11 @@ const seen = (path: string, other: number, body?: unknown, own?: number): Route 
   ...{ ask: () => ({ path, body }), other, ...(own !== undefined && { own }) },
 });
 const about = (ask: Route['ask']): Route => ({ ask, other: 404 });
+/** The workflow of `a` has no such node. */
+const decides = (verb: string, body: object): Route => ({
+  ...about(({ flow }) => ({ path: `/ojs/v1/workflows/${flow}/${verb}`, body })),
+  own: 404,
+});
 const held = ({ lease }: World) => ({ job_id: lease.job.id, lease_token: lease.token });
 
 /** By method and path: the test below holds this to the routes of the app, so that none is forgotten. */
@@ -115,6 +120,9 @@ const ROUTES: Record<string, Route> = {
   'POST /ojs/v1/workflows/:id/nodes': about(({ flow }) => ({
     ...{ path: `/ojs/v1/workflows/${flow}/nodes`, body: { nodes: [{ id: 'more', ...CRON.job_template }] } },
   })),
+  'POST /ojs/v1/workflows/:id/signal': decides('signal', { name: 'paid', data: 1 }),
+  'POST /ojs/v1/workflows/:id/approve': decides('approve', { node: 'draft' }),
+  'POST /ojs/v1/workflows/:id/request-revision': decides('request-revision', { node: 'draft', feedback: 'Shorter.' }),
   'POST /ojs/v1/workflows/:id/resume': about(({ flow }) => ({ path: `/ojs/v1/workflows/${flow}/resume` })),
   'GET /ojs/v1/queues': seen('/ojs/v1/queues', 200),
   'GET /ojs/v1/queues/:name': seen('/ojs/v1/queues/default', 200),

@@ -34,6 +34,8 @@ const HOOK = () => ({ url: 'http://127.0.0.1:1/hook' });
 const SINCE = () => ({ since: '2020-01-01T00:00:00Z' });
 const NEW_KEY = () => ({ name: 'made', scopes: ['read'] });
 const PAGES = { unit: 'pages', period: 'day', limit: 1_000 };
+const SIGNAL = { name: 'paid', data: 1 };
+const DRAFT = { node: 'draft' };
 const TITLE = () => ({ title: 'Mails are late', severity: 'high' });
 
 /** By method and path, held to the routes of the app, so that none is forgotten. */
@@ -112,6 +114,12 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     nodes: [{ id: 'more', ...things.request() }],
   })),
   'POST /ojs/v1/workflows/:id/resume': one('admin', '/ojs/v1/workflows/:/resume', 'failedFlow'),
+  'POST /ojs/v1/workflows/:id/signal': one('enqueue', '/ojs/v1/workflows/:/signal', 'waitingFlow', () => SIGNAL),
+  'POST /ojs/v1/workflows/:id/approve': one('admin', '/ojs/v1/workflows/:/approve', 'reviewedFlow', () => DRAFT),
+  'POST /ojs/v1/workflows/:id/request-revision': one(
+    ...(['admin', '/ojs/v1/workflows/:/request-revision', 'reviewedFlow'] as const),
+    () => ({ ...DRAFT, feedback: 'Shorter.' }),
+  ),
   'GET /ojs/v1/queues': all('read', '/ojs/v1/queues'),
   'GET /ojs/v1/queues/:name': all('read', '/ojs/v1/queues/:'),
   'GET /ojs/v1/queues/:name/stats': all('read', '/ojs/v1/queues/:/stats'),

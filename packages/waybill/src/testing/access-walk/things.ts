@@ -7,10 +7,12 @@ import {
   type Waybill,
   withSignedLeases,
 } from '@waybill/core';
+import { vi } from 'vitest';
 import { type Cell, markOf, QUEUES, typeMarkOf, wholeMarkOf } from './cells.ts';
 
 /** Before all others, so that a claim takes the job that was just made. */
 const FIRST = 100;
+const PATIENCE = { interval: 1, timeout: 20_000 };
 const ERROR = { code: 'broken', message: 'no' };
 
 export interface Held {
@@ -31,6 +33,10 @@ export interface Things {
   question(): Promise<string>;
   flow(): Promise<string>;
   failedFlow(): Promise<string>;
+  /** Waits for the signal 'paid'. */
+  waitingFlow(): Promise<string>;
+  /** Its node 'draft' waits for its review. */
+  reviewedFlow(): Promise<string>;
   cron(): Promise<string>;
   worker(): Promise<string>;
   limit(): Promise<string>;
@@ -82,6 +88,19 @@ export function thingsIn(waybill: Waybill, cell: Cell): Things {
     await jobs.settle({ ...at, id, leaseToken, outcome }).catch(() => {});
     return id;
   };
+  /** Once the engine has seen that it waits, nothing changes by itself. */
+  const atRest = async (flow: string, name: string) => {
+    const { items } = await workflows.nodes(flow, at);
+    const { id } = items.find(({ node }) => node === name)!;
+    await vi.waitFor(async () => {
+      const { startedAt, advancePending } = await jobs.get(id, at);
+      if (startedAt === null || advancePending) throw new Error(`The node '${name}' does not wait yet.`);
+    }, PATIENCE);
+  };
+  const nodeIn = (one: string) => ({
+    id: `in-${one}`,
+    ...requestIn({ ...cell, queue: one }, markOf({ ...cell, queue: one })),
+  });
   return {
     ...{ cell, held, request: () => requestIn(cell, SENT) },
     job: () => enqueued({}),
@@ -105,6 +124,22 @@ export function thingsIn(waybill: Waybill, cell: Cell): Things {
       const { id } = await workflows.create({ type: 'chain', name: mark, steps }, at);
       const { items } = await workflows.nodes(id, at);
       await discard(await claimed(items[0]!.id));
+      return id;
+    },
+    waitingFlow: async () => {
+      const nodes = [{ id: 'paid', signal: true }, ...QUEUES.map(nodeIn)];
+      const { id } = await workflows.create({ name: typeMarkOf(cell), nodes, options: { queue } }, at);
+      await atRest(id, 'paid');
+      return id;
+    },
+    reviewedFlow: async () => {
+      const nodes = [{ id: 'draft', review: true, ...marked({ priority: FIRST }) }];
+      const { id } = await workflows.create({ name: mark, nodes }, at);
+      const { items } = await workflows.nodes(id, at);
+      const { id: draft, token: leaseToken } = await claimed(items.find(({ node }) => node === 'draft[1]')!.id);
+      const outcome = { kind: 'completed', result: { mark } } as const;
+      const isSettled = await jobs.settle({ ...at, id: draft, leaseToken, outcome }).catch(() => undefined);
+      if (isSettled) await atRest(id, 'draft');
       return id;
     },
     cron: async () => {
@@ -162,6 +197,8 @@ export function noThings(cell: Cell): Things {
       question: async () => `${await id()}.${NO_QUESTION}`,
       flow: id,
       failedFlow: id,
+      waitingFlow: id,
+      reviewedFlow: id,
       cron: name,
       worker: name,
       limit: name,
