@@ -33,7 +33,7 @@ export class CommandProgram implements IsolatedProgram {
     const input = textOf(call.input ?? run.input.value, run);
     this.shown = call.command[0];
     this.#maxResultBytes = parts.maxResultBytes;
-    this.#folder = await makeRunFolder(input);
+    this.#folder = await makeRunFolder(input, undefined, isolate.user);
     const { home, config, temp, inputFile, resultFile } = this.#folder;
     const cwd = call.cwd ?? isolate.cwd ?? process.cwd();
     const env = environmentOf({ ...isolate, worker: process.env, own: { home, config, temp, cwd } });
@@ -42,6 +42,7 @@ export class CommandProgram implements IsolatedProgram {
     return startContained(
       {
         ...{ command: call.command, cwd, mark: randomUUID(), stdin: input, limits: limitsOf(run) },
+        ...(isolate.user !== null && { user: isolate.user }),
         env: { ...env, ...runVariables(run), ...files },
       },
       {

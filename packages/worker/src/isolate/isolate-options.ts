@@ -1,5 +1,6 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { checkNames, isObject, type Json, WaybillError } from '@waybill/core';
+import { isObject, type Json, WaybillError } from '@waybill/core';
+import { checkOptions, numberWhere, type OptionRules, textOf, wholeFrom } from './option-rules.ts';
 
 /** How a task runs in a process of its own, and what that process may use. */
 export interface IsolateOptions {
@@ -12,6 +13,8 @@ export interface IsolateOptions {
   command?: Command | ((input: never) => Command | CommandCall);
   /** @defaultValue that of the worker */
   cwd?: string;
+  /** The user and the group that the process runs as. Only a worker that is root can choose. @defaultValue those of the worker */
+  user?: { uid: number; gid: number };
   /** Milliseconds that the process may run. @defaultValue no limit of its own */
   timeout?: number;
   /** Megabytes of resident memory, of the process and all that it starts. @defaultValue no limit */
@@ -47,6 +50,7 @@ export interface ResolvedIsolate {
   module: string | null;
   command: ((input: unknown) => CommandCall) | null;
   cwd: string | null;
+  user: { uid: number; gid: number } | null;
   timeoutMs: number | null;
   memoryBytes: number | null;
   cpuMs: number | null;
@@ -56,43 +60,48 @@ export interface ResolvedIsolate {
   warm: number;
 }
 
-const NAMES: Readonly<Record<keyof IsolateOptions, true>> = {
-  ...{ module: true, command: true, cwd: true, timeout: true, memoryMb: true, cpuSeconds: true },
-  ...{ maxOutputBytes: true, env: true, inheritEnv: true, warm: true },
-};
-/** Every name of the option `isolate`. */
-export const ISOLATE_NAMES: readonly string[] = Object.keys(NAMES);
-
 const MAX_OUTPUT_BYTES = 64 * 1_024 * 1_024;
 const MAX_WARM = 100;
+const MAX_ID = 4_294_967_294;
 const VARIABLE = /^[^=\0]+$/;
+
+const RULES: OptionRules<IsolateOptions> = {
+  module: { must: 'a path or a file: URL, such as import.meta.url', accepts: isModule },
+  command: {
+    must: "a list of the program and its arguments, such as ['python3', 'step.py']",
+    accepts: (value) => typeof value === 'function' || isCommand(value),
+  },
+  cwd: textOf('the path of a folder'),
+  user: { must: 'the numbers of a user and its group, such as { uid: 1000, gid: 1000 }', accepts: isUser },
+  timeout: wholeFrom(1, 'whole milliseconds above 0'),
+  memoryMb: numberWhere((value) => value >= 1, 'megabytes from 1 on'),
+  cpuSeconds: numberWhere((value) => value > 0, 'seconds above 0'),
+  maxOutputBytes: wholeFrom(0, 'whole bytes from 0 on'),
+  env: { must: 'an object of texts, without NUL characters', accepts: isEnvironment },
+  inheritEnv: {
+    must: "false, or a list of names such as ['DATABASE_URL', 'LC_*']",
+    accepts: (value) => value === false || isNameList(value),
+  },
+  warm: wholeFrom(0, `an integer from 0 to ${MAX_WARM}`, MAX_WARM),
+};
 
 /** Refuses what cannot work where the task is defined. `owner` says whose options these are. */
 export function checkIsolate(owner: string, isolate: IsolateOptions): void {
-  checkNames(`${owner}: 'isolate'`, isolate, ISOLATE_NAMES);
-  const { module, command, cwd, env, inheritEnv } = isolate;
+  checkOptions(owner, isolate, RULES, 'isolate');
+  const { module, command, warm = 0 } = isolate;
   if ((module === undefined) === (command === undefined))
     throw refuse(owner, 'isolate', "an object with either 'module' or 'command'");
-  if (module !== undefined) checkModule(owner, module);
-  if (command !== undefined && typeof command !== 'function' && !isCommand(command))
-    throw refuse(owner, 'isolate.command', "a list of the program and its arguments, such as ['python3', 'step.py']");
-  if (cwd !== undefined && (typeof cwd !== 'string' || cwd === ''))
-    throw refuse(owner, 'isolate.cwd', 'the path of a folder');
-  checkNumbers(owner, isolate);
-  if (env !== undefined && !isEnvironment(env))
-    throw refuse(owner, 'isolate.env', 'an object of texts, without NUL characters');
-  if (inheritEnv !== undefined && inheritEnv !== false && !isNameList(inheritEnv))
-    throw refuse(owner, 'isolate.inheritEnv', "false, or a list of names such as ['DATABASE_URL', 'LC_*']");
-  if (isolate.warm !== undefined && isolate.warm > 0 && module === undefined)
+  if (warm > 0 && module === undefined)
     throw refuse(owner, 'isolate.warm', "left out for a 'command': only a 'module' can be loaded ahead of its run");
 }
 
 export function resolveIsolate(isolate: IsolateOptions): ResolvedIsolate {
-  const { module, command, cwd, timeout, memoryMb, cpuSeconds, maxOutputBytes, env, inheritEnv, warm } = isolate;
+  const { module, command, cwd, user, timeout, memoryMb, cpuSeconds, maxOutputBytes, env, inheritEnv, warm } = isolate;
   return {
     module: module === undefined ? null : urlOf(module),
     command: command === undefined ? null : callOf(command),
     cwd: cwd ?? null,
+    user: user ?? null,
     timeoutMs: timeout ?? null,
     memoryBytes: memoryMb === undefined ? null : Math.ceil(memoryMb * 1_024 * 1_024),
     cpuMs: cpuSeconds === undefined ? null : Math.ceil(cpuSeconds * 1_000),
@@ -103,23 +112,9 @@ export function resolveIsolate(isolate: IsolateOptions): ResolvedIsolate {
   };
 }
 
-function checkNumbers(owner: string, { timeout, memoryMb, cpuSeconds, maxOutputBytes, warm }: IsolateOptions): void {
-  if (timeout !== undefined && !(Number.isSafeInteger(timeout) && timeout > 0))
-    throw refuse(owner, 'isolate.timeout', `whole milliseconds above 0, not ${shown(timeout)}`);
-  if (memoryMb !== undefined && !(Number.isFinite(memoryMb) && memoryMb >= 1))
-    throw refuse(owner, 'isolate.memoryMb', `megabytes from 1 on, not ${shown(memoryMb)}`);
-  if (cpuSeconds !== undefined && !(Number.isFinite(cpuSeconds) && cpuSeconds > 0))
-    throw refuse(owner, 'isolate.cpuSeconds', `seconds above 0, not ${shown(cpuSeconds)}`);
-  if (maxOutputBytes !== undefined && !(Number.isSafeInteger(maxOutputBytes) && maxOutputBytes >= 0))
-    throw refuse(owner, 'isolate.maxOutputBytes', `whole bytes from 0 on, not ${shown(maxOutputBytes)}`);
-  if (warm !== undefined && !(Number.isSafeInteger(warm) && warm >= 0 && warm <= MAX_WARM))
-    throw refuse(owner, 'isolate.warm', `an integer from 0 to ${MAX_WARM}, not ${shown(warm)}`);
-}
-
-function checkModule(owner: string, module: unknown): void {
+function isModule(module: unknown): boolean {
   const isUrl = module instanceof URL ? module.protocol === 'file:' : typeof module === 'string' && module !== '';
-  if (!isUrl || /^(?!file:)[a-z]{2,}:/i.test(String(module)))
-    throw refuse(owner, 'isolate.module', 'a path or a file: URL, such as import.meta.url');
+  return isUrl && !/^(?!file:)[a-z]{2,}:/i.test(String(module));
 }
 
 /** A function is the task's own code, so what it answers is looked at. */
@@ -145,22 +140,26 @@ function urlOf(module: string | URL): string {
 /** For messages. */
 export const shownModule = (url: string): string => fileURLToPath(url);
 
-const isCommand = (value: unknown): boolean =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every((part) => typeof part === 'string' && !part.includes('\0')) &&
-  value[0] !== '';
+function isCommand(value: unknown): boolean {
+  const isText = (part: unknown) => typeof part === 'string' && !part.includes('\0');
+  return Array.isArray(value) && value.length > 0 && value.every(isText) && value[0] !== '';
+}
 
-const isEnvironment = (value: unknown): boolean =>
-  isObject(value) &&
-  Object.entries(value).every(
-    ([name, text]) => VARIABLE.test(name) && typeof text === 'string' && !text.includes('\0'),
-  );
+function isUser(value: unknown): boolean {
+  const { uid, gid, ...rest } = (isObject(value) ? value : {}) as Record<string, unknown>;
+  const isId = (id: unknown) => Number.isSafeInteger(id) && (id as number) >= 0 && (id as number) <= MAX_ID;
+  return isId(uid) && isId(gid) && Object.keys(rest).length === 0;
+}
 
-const isNameList = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((name) => typeof name === 'string' && VARIABLE.test(name));
+function isEnvironment(value: unknown): boolean {
+  const isEntry = ([name, text]: [string, unknown]) =>
+    VARIABLE.test(name) && typeof text === 'string' && !text.includes('\0');
+  return isObject(value) && Object.entries(value).every(isEntry);
+}
 
-const shown = (value: unknown): string => (typeof value === 'string' ? `'${value.slice(0, 100)}'` : String(value));
+function isNameList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string' && VARIABLE.test(name));
+}
 
 const refuse = (owner: string, name: string, rule: string): WaybillError =>
   new WaybillError('invalid_request', `${owner}: '${name}' must be ${rule}.`, { details: { field: name } });

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { StandardSchemaV1 } from '../standard-schema.ts';
 import { type AnyTask, task } from '../task.ts';
-import { bench } from '../testing/bench.ts';
+import { bench, LogBook } from '../testing/bench.ts';
 import type { Command, IsolateOptions } from './isolate-options.ts';
+import { isolatedFor, isolatedRunner } from './isolated-runner.ts';
 
 /** Why no file can be made that its owner cannot remove: the user, the file system or the machine. */
 const lacksImmutable = ((): boolean => {
@@ -135,6 +136,29 @@ describe('a task with isolate.command', () => {
     expect(warnings).toEqual(['Could not remove the folder of an isolated run. Remove it by hand.']);
   });
 
+  it.skipIf(process.getuid?.() !== 0)(
+    'runs as another user, who has the folder of the run (only as root)',
+    async () => {
+      const text =
+        'id -u; id -g; cat "$WAYBILL_INPUT_FILE"; > "$HOME/x"; echo "[\\"$(id -un)\\"]" > "$WAYBILL_RESULT_FILE"';
+      const { state, result, entries } = await ran(
+        { command: sh(text), cwd: '/', user: { uid: 65534, gid: 65534 } },
+        'in',
+      );
+      expect([state, result]).toEqual(['completed', ['nobody']]);
+      const printed = entries.map(({ output }) => (output ? Buffer.from(output).toString() : '')).join('');
+      expect(printed).toBe('65534\n65534\n"in"');
+    },
+  );
+
+  it.skipIf(process.getuid?.() === 0)('cannot run as another user where its worker is not root', async () => {
+    const error = {
+      code: 'spawn_failed',
+      message: expect.stringContaining('Only root can start a program as user 65534'),
+    };
+    expect(await ran({ command: sh(':'), user: { uid: 65534, gid: 65534 } })).toMatchObject({ errors: [error] });
+  });
+
   it('keeps the last of its output with the failure, without secrets', async () => {
     const { error, entries } = await ran({
       command: sh('yes line | head -c 100000; echo password=hunter2-hunter2; exit 1'),
@@ -185,9 +209,23 @@ describe('options of an isolated task', () => {
     [{ command: ['a'], inheritEnv: true }, "'isolate.inheritEnv' must be"],
     [{ command: ['a'], warm: 1 }, "'isolate.warm' must be left out"],
     [{ module: 'a.ts', warm: 1.5 }, "'isolate.warm' must be an integer"],
+    [{ command: ['a'], user: { uid: 1000 } }, "'isolate.user' must be the numbers of a user and its group"],
+    [{ command: ['a'], user: { uid: 1000, gid: 1000, name: 'ann' } }, "'isolate.user' must be"],
     [null, 'must be an object'],
   ])('%j are refused where the task is defined', (isolate, message) => {
     expect(define(isolate)).toThrow(message);
+  });
+
+  it.each<[object, string]>([
+    [{ killAftrMs: 5 }, "Did you mean 'killAfterMs'?"],
+    [{ concurrency: 0 }, "'concurrency' must be a whole number above 0, not 0"],
+    [{ abortMs: '1s' }, "'abortMs' must be whole milliseconds from 0 on, not '1s'"],
+    [{ label: 'x' }, "'label' must be a function of the job"],
+  ])('%j of a runner are refused where it is made', (options, message) => {
+    expect(() => isolatedRunner(options)).toThrow(message);
+    expect(() => isolatedFor({ tasks: [], isolated: options }, { logger: new LogBook(), maxResultBytes: 1 })).toThrow(
+      message,
+    );
   });
 
   it('take no handler beside a command', () => {

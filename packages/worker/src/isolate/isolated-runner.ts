@@ -1,4 +1,4 @@
-import { checkNames, type Job, type Logger, stderrLogger, WaybillError } from '@waybill/core';
+import { type Job, type Logger, stderrLogger, WaybillError } from '@waybill/core';
 import type { Runner } from '../execute/runner.ts';
 import { type AnyTask, ISOLATED } from '../task.ts';
 import { CommandProgram } from './command-program.ts';
@@ -7,6 +7,7 @@ import type { IsolatedProgram } from './isolated-program.ts';
 import { runIsolated } from './isolated-run.ts';
 import { coldProcesses, type ModuleProcesses } from './module-process.ts';
 import { ModuleProgram } from './module-program.ts';
+import { checkOptions, functionOf, type OptionRules, textOf, wholeFrom } from './option-rules.ts';
 import { removeLeftFolders } from './run-folder.ts';
 import { WarmProcesses } from './warm-processes.ts';
 
@@ -32,6 +33,17 @@ export interface IsolatedOptions {
   logger?: Logger;
 }
 
+const RULES: OptionRules<IsolatedOptions> = {
+  name: textOf('a text'),
+  concurrency: wholeFrom(1, 'a whole number above 0'),
+  abortMs: wholeFrom(0, 'whole milliseconds from 0 on'),
+  killAfterMs: wholeFrom(0, 'whole milliseconds from 0 on'),
+  stopMs: wholeFrom(0, 'whole milliseconds from 0 on'),
+  label: functionOf('a function of the job'),
+  maxResultBytes: wholeFrom(0, 'whole bytes from 0 on'),
+  logger: { must: 'a logger', accepts: (value) => typeof value === 'object' && value !== null },
+};
+
 const DEFAULTS = {
   ...{ name: ISOLATED, concurrency: 3, abortMs: 1_000, killAfterMs: 5_000, maxResultBytes: 1_048_576 },
   logger: stderrLogger,
@@ -42,6 +54,7 @@ const SWEEP_MS = 1_000;
 
 /** Runs the tasks that have the option `isolate`, each run in processes of its own. Every worker with such a task has one. */
 export function isolatedRunner(options: IsolatedOptions = {}): Runner {
+  checkOptions('isolatedRunner()', options, RULES);
   const parts = { stopMs: null, label: typeAndId, ...DEFAULTS, ...options };
   const tasks = new Map<AnyTask, { isolate: ResolvedIsolate; processes: ModuleProcesses }>();
   const underWay = new Set<Promise<unknown>>();
@@ -92,13 +105,13 @@ export function isolatedFor(
   { tasks, runners = [], isolated }: WorkerParts,
   parts: Required<Pick<IsolatedOptions, 'logger' | 'maxResultBytes'>>,
 ): Runner[] {
-  if (isolated !== undefined) checkNames("The option 'isolated'", isolated, OWN_NAMES);
+  if (isolated !== undefined) checkOptions("The option 'isolated'", isolated, OWN_RULES);
   const isNeeded = tasks.some(({ runner }) => runner === ISOLATED) && !runners.some(({ name }) => name === ISOLATED);
   const { logger, maxResultBytes } = parts;
   return isNeeded ? [isolatedRunner({ ...isolated, logger, maxResultBytes })] : [];
 }
 
-const OWN_NAMES = ['concurrency', 'abortMs', 'killAfterMs', 'stopMs', 'label'];
+const { name: _, logger: __, maxResultBytes: ___, ...OWN_RULES } = RULES;
 
 const typeAndId = ({ type, id }: Job): string => `${type}:${id}`;
 

@@ -26,7 +26,7 @@ export type ModuleStart = Pick<RunHandover, 'isolate' | 'parts' | 'task'>;
 
 export async function startModule(start: ModuleStart): Promise<ModuleProcess> {
   const { isolate, task } = start;
-  const folder = await makeRunFolder(null);
+  const folder = await makeRunFolder(null, undefined, isolate.user);
   const { home, config, temp } = folder;
   const cwd = isolate.cwd ?? process.cwd();
   const env = environmentOf({ ...isolate, worker: process.env, own: { home, config, temp, cwd } });
@@ -38,7 +38,10 @@ export async function startModule(start: ModuleStart): Promise<ModuleProcess> {
   };
   const { startContained } = await import('./process/start-contained.ts');
   const contained = startContained(
-    { command: await childCommand(), cwd, env, mark: randomUUID(), channel: true, limits: limitsOf(start) },
+    {
+      ...{ command: await childCommand(), cwd, env, mark: randomUUID(), channel: true, limits: limitsOf(start) },
+      ...(isolate.user !== null && { user: isolate.user }),
+    },
     {
       onOutput: (chunk, stream) => tell((to) => to.onOutput?.(chunk, stream)),
       onLine: (line) => (hooks === undefined ? tell((to) => void to.onLine?.(line)) : hooks.onLine?.(line)),

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,8 +17,12 @@ export interface RunFolder {
 /** Containers may share a folder for temporary files: the name tells on which of them a process id means something. */
 const prefixOf = (pid: number | string): string => `waybill-run-${hostname().replaceAll(/[^\w.]/g, '_')}-${pid}-`;
 
-/** Readable by the worker's user alone, because inputs may be secret. */
-export async function makeRunFolder(input: string | null, base: string = tmpdir()): Promise<RunFolder> {
+/** Readable by one user alone, because inputs may be secret: that of the worker, or the one that the run has as its own. */
+export async function makeRunFolder(
+  input: string | null,
+  base: string = tmpdir(),
+  user: { uid: number; gid: number } | null = null,
+): Promise<RunFolder> {
   const path = await mkdtemp(join(base, prefixOf(process.pid)));
   const folder: RunFolder = {
     path,
@@ -32,6 +36,12 @@ export async function makeRunFolder(input: string | null, base: string = tmpdir(
   };
   const files = input === null ? [] : [writeFile(folder.inputFile, input, { mode: 0o600 })];
   await Promise.all([mkdir(folder.home), mkdir(folder.config), mkdir(folder.temp), ...files]);
+  // A worker that is not root cannot start the program either, and says so there.
+  if (user === null || process.getuid?.() !== 0) return folder;
+  const own = [folder.home, folder.config, folder.temp, ...(input === null ? [] : [folder.inputFile])];
+  await Promise.all(own.map((name) => chown(name, user.uid, user.gid)));
+  // The last, because from now on that user may change what is in there.
+  await chown(path, user.uid, user.gid);
   return folder;
 }
 
