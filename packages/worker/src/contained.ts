@@ -12,5 +12,6 @@ export type {
   ProcessUsage,
 } from './isolate/contained.ts';
 export { environmentOf, type OwnPlaces } from './isolate/environment.ts';
+export { type OwnedEnd, OwnedProcess, type OwnedProgram } from './isolate/process/owned-process.ts';
 export { startContained } from './isolate/process/start-contained.ts';
 export { makeRunFolder, type RunFolder, removeLeftFolders } from './isolate/run-folder.ts';

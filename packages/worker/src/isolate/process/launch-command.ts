@@ -2,7 +2,7 @@ import type { SpawnOptions } from 'node:child_process';
 import type { ContainedProgram } from '../contained.ts';
 import { availableWrappers } from './containment-level.ts';
 import { findProgram, problemOfFolder } from './find-program.ts';
-import { MARK_VARIABLE } from './proc-files.ts';
+import { MARK_VARIABLE, markPath } from './proc-files.ts';
 
 export interface Launch {
   file: string;
@@ -38,7 +38,7 @@ export function launchCommand(program: ContainedProgram): Launch | { problem: st
     args: chain.slice(1),
     options: {
       cwd,
-      env: { ...env, [MARK_VARIABLE]: mark },
+      env: { ...env, [MARK_VARIABLE]: markPath(mark) },
       // A session and group of its own: signals to the group reach its children, and none reaches the worker.
       detached: true,
       stdio: [program.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', program.channel ? 'pipe' : 'ignore'],

@@ -1,8 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** The variable that marks every process of a run; its value is the mark of the run. */
+/** The variable that marks every process of a run; its value is the path of the run's mark. */
 export const MARK_VARIABLE = 'WAYBILL_RUN';
+
+/**
+ * The mark of a run that this process starts. Where this process belongs to a run itself, that one's mark stands before it, so
+ * that the outer run finds all of the inner one.
+ */
+export function markPath(mark: string): string {
+  const outer = process.env[MARK_VARIABLE];
+  return outer ? `${outer}/${mark}` : mark;
+}
+
+/** A path and those that it is below, the longest first. */
+export function pathsAbove(path: string): string[] {
+  const parts = path.split('/');
+  return parts.map((_, at) => parts.slice(0, parts.length - at).join('/'));
+}
 
 /** One process, as /proc/PID/stat tells. */
 export interface ProcessStat {
@@ -82,7 +97,7 @@ const MARK = new RegExp(`(?:^|\\0)${MARK_VARIABLE}=([^\\0]*)`);
 /** The mark of a process that has no environment just now: it ends, or it replaces its program. */
 export const UNCLEAR = '';
 
-/** The mark in the environment with which a program was started; null without one, or when we may not read it. */
+/** The path of the mark in the environment with which a program was started; null without one, or when we may not read it. */
 export async function readMark(pid: number): Promise<string | null> {
   try {
     const environment = await readFile(`/proc/${pid}/environ`, 'latin1');

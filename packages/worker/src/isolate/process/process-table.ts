@@ -1,4 +1,4 @@
-import { listPids, type ProcessStat, readMark, readStat, UNCLEAR } from './proc-files.ts';
+import { listPids, markPath, type ProcessStat, pathsAbove, readMark, readStat, UNCLEAR } from './proc-files.ts';
 
 /** How the processes of one run are recognised. */
 export interface TreeKey {
@@ -110,14 +110,14 @@ export class ProcessTable {
     const byGroup = new Map<number, TreeKey>();
     const byMark = new Map<string, TreeKey>();
     for (const tree of this.#trees) {
-      byMark.set(tree.mark, tree);
+      byMark.set(markPath(tree.mark), tree);
       byGroup.set(tree.group, tree);
     }
     let unclear: Known[] = [];
     for (const known of this.#known.values()) {
       if (known.tree !== null) continue;
       const { group, session } = known.stat;
-      known.tree = byGroup.get(group) ?? byGroup.get(session) ?? byMark.get(known.mark ?? UNCLEAR) ?? null;
+      known.tree = byGroup.get(group) ?? byGroup.get(session) ?? treeOf(known.mark, byMark) ?? null;
       if (known.tree === null) unclear.push(known);
     }
     // A parent may come later than its child, so this repeats until it finds nothing more.
@@ -129,6 +129,13 @@ export class ProcessTable {
       });
     }
   }
+}
+
+/** What a run of this process has started with runs of its own belongs to it, too. */
+function treeOf(path: string | null | undefined, byMark: ReadonlyMap<string, TreeKey>): TreeKey | undefined {
+  if (path === null || path === undefined || path === UNCLEAR) return undefined;
+  const found = pathsAbove(path).find((one) => byMark.has(one));
+  return found === undefined ? undefined : byMark.get(found);
 }
 
 /** Shared by all runs of this worker, so that ten runs cost one scan and not ten. */

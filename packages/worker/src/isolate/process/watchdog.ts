@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { containmentLevel } from './containment-level.ts';
-import { MARK_VARIABLE } from './proc-files.ts';
+import { MARK_VARIABLE, markPath } from './proc-files.ts';
 
 /**
  * Reads lines such as '+ group:4711' and '- group:4711' into the list `held`. Its input ends when the worker is gone,
@@ -15,7 +15,7 @@ const SCRIPT = `
 trap '' HUP INT QUIT TERM USR1 USR2 ALRM TSTP TTIN TTOU
 kill_marked() {
   for round in 1 2 3 4 5 6 7 8 9 10; do
-    files=$(grep -lzxF "$@" /proc/[0-9]*/environ)
+    files=$(grep -lz "$@" /proc/[0-9]*/environ)
     [ "$files" ] || return
     for file in $files; do file=\${file%/environ}; kill -9 "\${file#/proc/}"; done
   done
@@ -34,7 +34,7 @@ arm() {
     pause=$!
     wait "$pause"
     kill -9 "-$1"
-    kill_marked -e "${MARK_VARIABLE}=$3"
+    kill_marked -e "^${MARK_VARIABLE}=$3\\(/\\|$\\)"
   ) &
   eval "timer_$1=$!"
 }
@@ -52,7 +52,7 @@ set --
 for each in $held; do
   case $each in
     group:*) kill -9 "-\${each#group:}"; disarm "\${each#group:}" ;;
-    mark:*) set -- "$@" -e "${MARK_VARIABLE}=\${each#mark:}" ;;
+    mark:*) set -- "$@" -e "^${MARK_VARIABLE}=\${each#mark:}\\(/\\|$\\)" ;;
   esac
 done
 [ $# -eq 0 ] || kill_marked "$@"
@@ -76,7 +76,7 @@ export class Watchdog {
 
   /** Called before a process starts, so that there is no moment in which the watchdog does not know of it. */
   holdMark(mark: string): void {
-    this.#hold(`mark:${mark}`);
+    this.#hold(`mark:${markPath(mark)}`);
   }
 
   holdGroup(group: number): void {
@@ -85,11 +85,11 @@ export class Watchdog {
 
   /** Kills a held group and all that has the mark unless this is called again within so many milliseconds, or it is released. */
   keepFor(group: number, mark: string, ms: number): void {
-    if (this.#held.has(`group:${group}`)) this.#write(`= ${group} ${Math.ceil(ms / 1_000)} ${mark}\n`);
+    if (this.#held.has(`group:${group}`)) this.#write(`= ${group} ${Math.ceil(ms / 1_000)} ${markPath(mark)}\n`);
   }
 
   release(mark: string, group: number | null): void {
-    for (const what of [`mark:${mark}`, `group:${group}`]) {
+    for (const what of [`mark:${markPath(mark)}`, `group:${group}`]) {
       if (this.#held.delete(what)) this.#write(`- ${what}\n`);
     }
   }
