@@ -93,6 +93,8 @@ export class RunRecord {
       if (deletesFolder) await folder.remove();
     } catch (error) {
       context.log('Could not keep the files of the agent run.', this.describe(error), { level: 'warn' });
+    } finally {
+      folder.close();
     }
   }
 

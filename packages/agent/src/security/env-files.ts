@@ -1,6 +1,7 @@
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { openRegular } from '@waybill/worker/contained';
 
 const NAME = /^\.env(\.[\w.-]+)?$/;
 const MOST_FILES = 20;
@@ -13,9 +14,9 @@ export async function envFilesIn(folder: string): Promise<Record<string, string 
   return Promise.all(files.map(async (name) => parseEnv(await beginningOf(join(folder, name)))));
 }
 
-/** Empty where it cannot be read: then the agent, which has the same user, cannot read it either. */
+/** Empty where it cannot be read: then the agent, which has the same user, cannot read it either. A link it can follow too. */
 async function beginningOf(path: string): Promise<string> {
-  const file = await open(path).catch(() => null);
+  const file = await openRegular(path, { followsLinks: true }).catch(() => null);
   try {
     const { buffer, bytesRead } = (await file?.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0)) ?? {};
     return buffer?.toString('utf8', 0, bytesRead) ?? '';

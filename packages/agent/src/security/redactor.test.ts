@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -40,7 +41,10 @@ test('secrets of .env files are known, whatever else lies in the folder', async 
   await writeFile(join(folder, '.env.local'), 'export DB=postgres://ada:planted-two@db/jobs\n');
   await writeFile(join(folder, 'settings.env'), 'OTHER_TOKEN=planted-three\n');
   await mkdir(join(folder, '.env.d'));
+  // To open a FIFO for reading waits for who writes to it.
+  execFileSync('mkfifo', [join(folder, '.env.fifo')]);
+  await symlink('settings.env', join(folder, '.env.link'));
   const own = new Redactor(...(await envFilesIn(folder)));
-  expect(own.text('planted-one planted-two planted-three development', 100)).toBe('*** *** planted-three development');
+  expect(own.text('planted-one planted-two planted-three development', 100)).toBe('*** *** *** development');
   expect(await envFilesIn(join(folder, 'none'))).toEqual([]);
 });

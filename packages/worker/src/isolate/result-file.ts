@@ -1,22 +1,18 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { InvalidResult } from '../execute/outcome.ts';
+import { NOT_REGULAR, openRegular } from './open-regular.ts';
 
 const NAME = '$WAYBILL_RESULT_FILE';
-
-/** To open a FIFO or a device must not wait, and a link may lead to a file that the program itself could not read. */
-const HOW = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 /** What a program has left as its result; null where it has left nothing. Never waits for another process. */
 export async function readResultFile(path: string, maxBytes: number): Promise<string | null> {
   const file = await opened(path);
   if (file === null) return null;
   try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw new InvalidResult(`${NAME} is not a regular file`);
-    if (stats.size > maxBytes) throw new InvalidResult(`${NAME} has ${stats.size} bytes, more than ${maxBytes}`);
+    const { size } = await file.stat();
+    if (size > maxBytes) throw new InvalidResult(`${NAME} has ${size} bytes, more than ${maxBytes}`);
     // Not to its end: a process that was not found may still write to it.
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(stats.size));
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(size));
     return buffer.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();
@@ -25,12 +21,12 @@ export async function readResultFile(path: string, maxBytes: number): Promise<st
 
 async function opened(path: string): Promise<FileHandle | null> {
   try {
-    return await open(path, HOW);
+    return await openRegular(path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
     if (code === 'ELOOP') throw new InvalidResult(`${NAME} is a symbolic link`);
-    if (code === 'ENXIO') throw new InvalidResult(`${NAME} is not a regular file`);
+    if (code === 'ENXIO' || code === NOT_REGULAR) throw new InvalidResult(`${NAME} is not a regular file`);
     throw new InvalidResult(`${NAME} cannot be read: ${message}`);
   }
 }
