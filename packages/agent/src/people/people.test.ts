@@ -8,6 +8,7 @@ import { RecordedContext } from '../testing/recorded-context.ts';
 import { People } from './people.ts';
 
 const APPROVED: Answer = { status: 'answered', choice: 'approve', text: null, by: 'ann', at: 1 };
+const DENIED: Answer = { ...APPROVED, choice: 'deny' };
 const CALL = { tool_name: 'Bash', tool_input: { command: 'deploy --token hunter2hunter2' } };
 const SECRET = { DEPLOY_TOKEN: 'hunter2hunter2' };
 
@@ -42,7 +43,7 @@ test('an approval outlives a crash until its call is made, and is used up before
   const third = await open(APPROVED);
   expect(third.people.resumePrompt).toBe(second.people.resumePrompt);
   expect(await third.call('t2')).toMatchObject(ALLOWED);
-  expect(JSON.parse(await kept())).toEqual({ pending: null, grant: null });
+  expect(JSON.parse(await kept())).toEqual({ pending: null, grant: null, asked: 1 });
   // Whether the tool ran before a crash is not known: it is not allowed to run again by itself.
   const fourth = await open();
   expect(fourth.people.resumePrompt).toBeUndefined();
@@ -85,6 +86,20 @@ test('an approval is for the call as it was made, although a person is shown the
   expect(await second.call('t2', { command: 'deploy --token ***' })).toMatchObject(STOPPED);
   const third = await open(APPROVED);
   expect(await third.call('t3', { ...CALL.tool_input })).toMatchObject(ALLOWED);
+});
+
+test('an answer is for one call, although the model gives the next ones the same id', async () => {
+  const { open } = session();
+  const first = await open();
+  await first.call('call_0');
+  await first.people.paused().catch(() => {});
+  const { call, people, context } = await open(APPROVED, DENIED, DENIED);
+  expect(await call('call_0')).toMatchObject(ALLOWED);
+  for (const input of [{ command: 'rm -rf /data' }, CALL.tool_input]) {
+    expect(await call('call_0', input)).toMatchObject(STOPPED);
+    expect(await people.paused()).toContain('A person has denied');
+  }
+  expect(new Set(context.asked.map(({ key }) => key)).size).toBe(3);
 });
 
 test('neither the person nor the files are shown a known secret', async () => {

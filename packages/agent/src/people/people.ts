@@ -19,6 +19,8 @@ interface State {
   pending: Pending | null;
   /** Digest of the one call that a person has approved and that was not made yet. */
   grant: string | null;
+  /** How many questions the session has asked, this one among them. */
+  asked: number;
 }
 
 export const APPROVE = 'approve';
@@ -38,7 +40,6 @@ export interface PeopleParts {
 interface ToolInput {
   tool_name: string;
   tool_input: unknown;
-  tool_use_id: string;
 }
 
 /** Lets an agent ask people, and makes its dangerous calls wait for their approval. */
@@ -72,7 +73,7 @@ export class People implements AgentExtension {
   static async open(parts: PeopleParts): Promise<People> {
     const kept = await parts.files.get(fileOf(parts));
     const state = kept === null ? null : (JSON.parse(Buffer.from(kept).toString('utf8')) as State);
-    const people = new People(parts, state ?? { pending: null, grant: null });
+    const people = new People(parts, state ?? { pending: null, grant: null, asked: 0 });
     const { pending } = people.#state;
     if (pending !== null)
       people.resumePrompt = people.#goOn(pending, await parts.context.ask(people.#question(pending)));
@@ -84,7 +85,7 @@ export class People implements AgentExtension {
     const pending = this.#waiting;
     if (pending === null) return null;
     // Before it is asked: the next run must know what the answer is for.
-    await this.#keep({ pending, grant: null });
+    await this.#keep({ pending, grant: null, asked: this.#state.asked + 1 });
     const answer = await this.#parts.context.ask(this.#question(pending));
     this.#waiting = null;
     return this.#goOn(pending, answer);
@@ -92,11 +93,11 @@ export class People implements AgentExtension {
 
   #goOn(pending: Pending, answer: Answer): string {
     const isApproved = pending.kind === 'approval' && answer.status === 'answered' && answer.choice === APPROVE;
-    this.#state = { pending, grant: isApproved ? pending.digest : null };
+    this.#state = { ...this.#state, pending, grant: isApproved ? pending.digest : null };
     return answeredPrompt(pending, answer, isApproved);
   }
 
-  #beforeTool = async ({ tool_name: tool, tool_input: input, tool_use_id: id }: ToolInput): Promise<HookAnswer> => {
+  #beforeTool = async ({ tool_name: tool, tool_input: input }: ToolInput): Promise<HookAnswer> => {
     if (this.#waiting !== null) return stopped('Another call waits for a person. Make this one again afterwards.');
     if (!this.#needsApproval(tool, input)) {
       await this.#goneOn(this.#state.grant);
@@ -105,7 +106,7 @@ export class People implements AgentExtension {
     const digest = digestOf(tool, input);
     if (this.#state.grant !== digest) {
       if (!canBeShown(input)) return denied(TOO_LARGE);
-      this.#waiting = this.#pending(id, 'approval', tool, input, digest);
+      this.#waiting = this.#pending('approval', tool, input, digest);
       return stopped('A person must approve this call first.');
     }
     // Kept before the tool runs, so that a crash can never let it run twice by one approval.
@@ -119,15 +120,16 @@ export class People implements AgentExtension {
   /** What a person approves, no hook of the task may change. */
   ofTask = (hooks: SdkHooks | undefined): SdkHooks | undefined => unchangedCalls(hooks, this.#needsApproval);
 
-  #afterAsk = async ({ tool_input: input, tool_use_id: id }: ToolInput): Promise<HookAnswer> => {
+  #afterAsk = async ({ tool_input: input }: ToolInput): Promise<HookAnswer> => {
     if (askInput(input) === null) return {};
-    this.#waiting ??= this.#pending(id, 'question', ASK_TOOL, input, digestOf(ASK_TOOL, input));
+    this.#waiting ??= this.#pending('question', ASK_TOOL, input, digestOf(ASK_TOOL, input));
     return { continue: false, stopReason: 'A person was asked.' };
   };
 
   /** The agent acts on the answer, so it need not be told again. */
   async #goneOn(grant: State['grant']): Promise<void> {
-    if (this.#state.pending !== null || this.#state.grant !== grant) await this.#keep({ pending: null, grant });
+    if (this.#state.pending !== null || this.#state.grant !== grant)
+      await this.#keep({ ...this.#state, pending: null, grant });
   }
 
   async #keep(state: State): Promise<void> {
@@ -135,11 +137,13 @@ export class People implements AgentExtension {
     await this.#parts.files.put(fileOf(this.#parts), Buffer.from(JSON.stringify(state)));
   }
 
-  #pending(toolUseId: string, kind: Pending['kind'], tool: string, input: unknown, digest: string): Pending {
+  #pending(kind: Pending['kind'], tool: string, input: unknown, digest: string): Pending {
     const { redactor, sessionId } = this.#parts;
     // Only known secrets are masked: what merely looks like one may be the part of a call that a person must see.
     const shown = redactor.withoutKnown(input) as Json;
-    return { key: `agent-${sessionId}-${toolUseId}`, kind, tool, input: shown, digest };
+    // Not by the id of the call: some models give several calls the same one, and an answer would be that to another call.
+    const key = `agent-${sessionId}-${this.#state.asked + 1}-${digest}`;
+    return { key, kind, tool, input: shown, digest };
   }
 
   #question({ key, kind, tool, input, digest }: Pending): AskOptions {

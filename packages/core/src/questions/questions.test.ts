@@ -71,6 +71,16 @@ test('a job with a limit gives its slot to others while it sleeps, and gets one 
   expect((await waybill.jobs.get(first.id)).rank).not.toBeNull();
 });
 
+test('a key whose question id is that of another key is refused, and has no answer of the other', async () => {
+  const { waybill } = testEngine({ maintenance: false });
+  const { id, lease, question } = await asking(waybill, 'key-467610');
+  await waybill.questions.answer(question.id, { choice: 'yes' });
+  const other = { id, leaseToken: lease.token, key: 'key-4889369', text: 'Delete?' };
+  await expect(waybill.jobs.ask(other)).rejects.toMatchObject({
+    ...{ code: 'conflict', details: { question_id: question.id } },
+  });
+});
+
 test('bad questions and bad answers are refused by name', async () => {
   const { waybill } = testEngine({ maintenance: false });
   const { ask, question } = await asking(waybill);

@@ -147,6 +147,7 @@ export class QuestionBook {
         return shownQuestion(made, job, now);
       }
       const question = storedQuestion(record);
+      if (question.key !== asked.key) throw sameId(id, question.key, asked.key);
       const isLate = statusOf(question, job, now) === 'expired' && !question.isExpired;
       const isOld = record.expiresAt !== null && record.expiresAt < Math.max(question.expiresAt, now) + KEPT_MS / 2;
       if (!isLate && !isOld) return shownQuestion(record, job, now);
@@ -281,6 +282,12 @@ function notOpen({ id, jobId, status, answer }: Question): WaybillError {
     details: { question_id: id, status, ...(answer?.choice && { choice: answer.choice }) },
   });
 }
+
+/** An id has a part of the digest of the key, and code that may choose keys can find two with the same part. */
+const sameId = (id: string, key: string, other: string): WaybillError =>
+  new WaybillError('conflict', `The keys '${key}' and '${other}' give the same question id ${id}. Use another key.`, {
+    details: { question_id: id },
+  });
 
 const tooBusy = (id: string): WaybillError =>
   new WaybillError('unavailable', `Question ${id} is being changed by others all the time. Try again.`);
