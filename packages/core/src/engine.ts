@@ -326,7 +326,7 @@ export function engine(options: EngineOptions): Engine {
   const whole = inTenant(port, '') as WholePort;
   const calls = {
     ...{ store, writer, make, maintenance, advancer },
-    hint: (jobs: readonly Job[]) => followUp.hint(jobs),
+    ...{ hint: (jobs: readonly Job[]) => followUp.hint(jobs), adopt: enqueuer.adopt },
   };
   return { ...whole, upkeep: upkeep(calls) };
 }

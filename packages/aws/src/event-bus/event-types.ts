@@ -15,6 +15,7 @@ export const TASK_EVENTS = {
   'Task Processing Failed': 'processing',
   'Task Heartbeat': 'processing',
   'Task Updated': 'processing',
+  'Task Iteration Completed': 'processing',
   'Task Completed': 'completed',
   'Task Submitted For Review': 'in_review',
   'Task Revision Requested': 'pending',
@@ -48,7 +49,7 @@ export const PROGRESS_EVENTS: ReadonlySet<BusEventType> = new Set(['Task Heartbe
  */
 export type RowRole = 'plain' | 'iteration' | 'gate';
 
-type OnBus = Partial<Record<EventType, BusEventType>>;
+type OnBus = { readonly [T in EventType]?: BusEventType | undefined };
 
 /** What an event of the log is on the bus. Events that are not named here stay in the log. */
 const ON_BUS: OnBus = {
@@ -78,11 +79,14 @@ const ON_BUS: OnBus = {
   'workflow.cancelled': 'Job Cancelled',
 };
 
-/** Told by the other rows of the task: that it is submitted and approved says more than that a row has completed. */
-const NOT_OF: Readonly<Record<RowRole, ReadonlySet<EventType>>> = {
-  plain: new Set(),
-  iteration: new Set(['job.completed', 'job.skipped']),
-  gate: new Set(['job.completed']),
+/**
+ * Of a task that is reviewed: it has not completed when an iteration has, and that it was approved says more than that its
+ * gate has completed.
+ */
+const OF_ROLE: Readonly<Record<RowRole, OnBus>> = {
+  plain: {},
+  iteration: { 'job.completed': 'Task Iteration Completed', 'job.skipped': 'Task Iteration Completed' },
+  gate: { 'job.completed': undefined },
 };
 
 /** Types of the log that reach the bus. */
@@ -90,10 +94,10 @@ export const LOG_TYPES = Object.keys(ON_BUS) as EventType[];
 
 /** Undefined: the event is not for the bus. */
 export function busTypeOf(event: LogEvent, role: RowRole = 'plain'): BusEventType | undefined {
-  if (NOT_OF[role].has(event.type)) return undefined;
   // The gate is there before the first iteration has begun; later it waits again only where its job was resumed.
   if (role === 'gate' && event.type === 'job.pending' && event.sequence === 1) return undefined;
-  const type = ON_BUS[event.type];
+  const own = OF_ROLE[role];
+  const type = Object.hasOwn(own, event.type) ? own[event.type] : ON_BUS[event.type];
   return type === 'Task Failed' && isTimeout(event) ? 'Task Timeout' : type;
 }
 

@@ -43,6 +43,10 @@ const PROPERTIES: Record<TaskEventType, Properties> = {
     ...(type === 'job.lease_expired' ? LEASE_EXPIRED : failureOf(data['error'])),
     ...picked(data, { next_retry_at: 'nextRetryAt' }),
   }),
+  'Task Iteration Completed': ({ data, type }) => ({
+    ...picked(data, { duration_ms: 'durationMs' }),
+    ...(type === 'job.skipped' && { skipped: true }),
+  }),
   'Task Completed': async (event, _, facts) => ({
     ...{ exitCode: 0, ...picked(event.data, { duration_ms: 'durationMs' }) },
     ...(event.type === 'job.skipped' && { skipped: true, ...picked(event.data, { reason: 'reason' }) }),

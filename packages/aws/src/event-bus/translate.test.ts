@@ -199,11 +199,13 @@ describe('a task that is reviewed', () => {
     expect(inOrder.map(({ eventType, properties }) => [eventType, properties['iteration']])).toEqual([
       ['Task Pending', 1],
       ['Task Processing Started', 1],
+      ['Task Iteration Completed', 1],
       ['Task Submitted For Review', 1],
       ['Task Revision Requested', 1],
       ['Task Waiting', 2],
       ['Task Pending', 2],
       ['Task Processing Started', 2],
+      ['Task Iteration Completed', 2],
       ['Task Submitted For Review', 2],
       ['Task Approved', 2],
     ]);

@@ -2,6 +2,7 @@ import { type LoggedEvent, type Logger, stderrLogger } from '@waybill/core';
 import { confirmedBy } from '../dynamodb/keys.ts';
 import type { DynamoStore } from '../dynamodb/store.ts';
 import type { BatchResponse, StreamEvent, StreamRecord } from './lambda-types.ts';
+import { openedOnce } from './opened-once.ts';
 
 export interface EventStreamOptions {
   /** Opened by the first invocation and kept as long as the function's container lives. */
@@ -22,14 +23,10 @@ export interface EventStreamOptions {
  * confirmed: the events are read from the log, and whatever else was written to the table is passed over.
  */
 export function eventStreamHandler({ open, onEvents, logger = stderrLogger }: EventStreamOptions) {
-  let opened: ReturnType<typeof open> | undefined;
+  const opened = openedOnce(open);
 
   async function tell(position: number): Promise<void> {
-    opened ??= open().catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    const events = await (await opened).store.confirmedEvents(position);
+    const events = await (await opened()).store.confirmedEvents(position);
     if (events === null) logger.warn({ position }, 'a segment of the log has expired before its events were told');
     else if (events.length > 0) await onEvents(events);
   }

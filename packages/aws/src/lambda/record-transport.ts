@@ -1,4 +1,5 @@
 import type { Delivery, ReceiveRequest, Transport } from '@waybill/core';
+import { Sending } from './sending.ts';
 
 interface Held {
   messageId: string;
@@ -16,7 +17,7 @@ interface Held {
 export class RecordTransport implements Transport {
   readonly capabilities = { name: 'lambda', ordering: 'tiers', delivers: 'hints', hasSafetyNet: false } as const;
   readonly #inner: Transport;
-  readonly #sending = new Set<Promise<void>>();
+  readonly #sending = new Sending();
   #held = new Map<string, Held>();
   #finished: () => void = () => {};
 
@@ -70,7 +71,7 @@ export class RecordTransport implements Transport {
   }
 
   async keep(delivery: Delivery, reason: string): Promise<void> {
-    if (this.#inner.putAside) await this.#track(this.#inner.putAside(delivery, reason));
+    if (this.#inner.putAside) await this.#sending.track(this.#inner.putAside(delivery, reason));
   }
 
   async release({ receipt }: Delivery): Promise<void> {
@@ -86,15 +87,15 @@ export class RecordTransport implements Transport {
   }
 
   send(hints: Parameters<Transport['send']>[0]): Promise<void> {
-    return this.#track(this.#inner.send(hints));
+    return this.#sending.track(this.#inner.send(hints));
   }
 
   async tellDead(jobs: Parameters<NonNullable<Transport['tellDead']>>[0]): Promise<void> {
-    if (this.#inner.tellDead) await this.#track(this.#inner.tellDead(jobs));
+    if (this.#inner.tellDead) await this.#sending.track(this.#inner.tellDead(jobs));
   }
 
-  async idle(): Promise<void> {
-    while (this.#sending.size > 0) await Promise.allSettled(this.#sending);
+  idle(): Promise<void> {
+    return this.#sending.idle();
   }
 
   close(): Promise<void> {
@@ -113,11 +114,5 @@ export class RecordTransport implements Transport {
 
   #tellIfFinished(): void {
     if (this.#in('waiting').length + this.#in('given').length === 0) this.#finished();
-  }
-
-  #track(work: Promise<void>): Promise<void> {
-    const tracked = work.finally(() => this.#sending.delete(tracked));
-    this.#sending.add(tracked);
-    return tracked;
   }
 }

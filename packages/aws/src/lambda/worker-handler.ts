@@ -9,6 +9,7 @@ import {
 } from '@waybill/core';
 import { isStrange } from '../sqs/message.ts';
 import type { BatchResponse, LambdaContext, SqsEvent, SqsRecord } from './lambda-types.ts';
+import { openedOnce } from './opened-once.ts';
 import { type LambdaAdopt, messageOf, readRecord, receiptIn } from './read-record.ts';
 import { recordJobs, type WorkerJobs } from './record-jobs.ts';
 import { RecordTransport } from './record-transport.ts';
@@ -49,14 +50,13 @@ const HAND_BACK_MS = 10_000;
  */
 export function workerHandler(options: WorkerHandlerOptions) {
   const { handBackMs = HAND_BACK_MS, logger = stderrLogger, adopt } = options;
-  let opened: ReturnType<typeof open> | undefined;
 
-  async function open() {
+  const opened = openedOnce(async () => {
     const { transport, ...parts } = await options.open();
     const records = new RecordTransport(transport);
     const waybill = engine({ ...parts, transport: records, logger, maintenance: false });
     return { records, clock: parts.store.clock, waybill };
-  }
+  });
 
   /** At the queue of a foreign producer it may be one that somebody wants to repair; elsewhere it is of no use. */
   async function dropStrange(strange: readonly StrangeRecord[], records: RecordTransport): Promise<string[]> {
@@ -75,11 +75,7 @@ export function workerHandler(options: WorkerHandlerOptions) {
   }
 
   return async (event: SqsEvent, context: LambdaContext): Promise<BatchResponse> => {
-    opened ??= open().catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    const { records, clock, waybill } = await opened;
+    const { records, clock, waybill } = await opened();
     const messages: { messageId: string; delivery: Delivery }[] = [];
     const strange: StrangeRecord[] = [];
     for (const record of event.Records) {

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
-import { MAX_KEY_LENGTH } from '../enqueue/enqueue.ts';
 import { WaybillError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
 import type { Delivery, ReceiveRequest, Transport } from '../transport/transport.ts';
 import type { Jobs, Lease } from '../waybill.ts';
+import { adoptedJob } from './adopted-job.ts';
 import { leaseOf } from './lease-of.ts';
 import { SafetyNet } from './safety-net.ts';
 
@@ -136,16 +135,12 @@ export class HintClaims {
   }
 
   async #adopt(delivery: Delivery): Promise<Delivery | null> {
-    const { tenant, jobId, queue, adopt: request } = delivery;
+    const { jobId, queue, adopt: request } = delivery;
     if (!request) return delivery;
     const { adopt, transport, logger } = this.#parts;
-    const context = request.id === undefined ? { tenant, idempotencyKey: adoptionKey(queue, jobId) } : { tenant };
     try {
-      const { job } = await adopt(request, context);
-      return { ...delivery, jobId: job.id };
+      return { ...delivery, jobId: await adoptedJob(adopt, delivery, request) };
     } catch (error) {
-      if (error instanceof WaybillError && error.code === 'duplicate' && request.id !== undefined)
-        return { ...delivery, jobId: request.id };
       logger.warn({ err: error, queue, message: jobId }, 'A foreign message could not be made a job.');
       // What is refused now is refused for ever; what only failed is delivered again.
       const isRefused = error instanceof WaybillError && !error.retryable;
@@ -179,9 +174,3 @@ export class HintClaims {
 /** The foreign message wants a job in these queues. Another `adopt` may have made one elsewhere on purpose. */
 const isMeantFor = (queues: readonly string[], { adopt }: Delivery): boolean =>
   adopt !== undefined && queues.includes(adopt.options?.queue ?? 'default');
-
-/** The producer's name of a request in a queue, as a key; too long a one is told apart by its digest. */
-function adoptionKey(queue: string, id: string): string {
-  const key = `adopt:${queue}:${id}`;
-  return key.length <= MAX_KEY_LENGTH ? key : `adopt:${createHash('sha256').update(key).digest('hex')}`;
-}

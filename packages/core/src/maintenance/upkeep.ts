@@ -1,7 +1,10 @@
+import { adoptedJob } from '../claim/adopted-job.ts';
 import { wrongState } from '../commit/row-change.ts';
 import type { Writer } from '../commit/writer.ts';
 import { isToAdvance, type Job } from '../job/job.ts';
 import type { ErrorInput } from '../job/outcome.ts';
+import type { Delivery } from '../transport/transport.ts';
+import type { Jobs } from '../waybill.ts';
 import { advance } from '../workflow/advance.ts';
 import type { Advancer } from '../workflow/advancer.ts';
 import type { AdvanceParts } from '../workflow/end.ts';
@@ -25,6 +28,11 @@ export interface Upkeep {
   advance(id: string, context?: InTenant): Promise<boolean>;
   /** Sends the hint of a job again. Answers whether a worker can claim the job now. */
   hint(id: string, context?: InTenant): Promise<boolean>;
+  /**
+   * Makes a message of a foreign producer a job, as a claim does, and answers its id. A message that names a job of ours
+   * has it already.
+   */
+  adopt(message: Pick<Delivery, 'tenant' | 'queue' | 'jobId' | 'adopt'>): Promise<string>;
   /** Ends a job as failed for good. Refused with `conflict` when it has finished, and while a worker holds it. */
   giveUp(id: string, error: ErrorInput, context?: InTenant): Promise<Job>;
   /** Resolves when nothing of these calls is under way any more. */
@@ -36,9 +44,10 @@ interface UpkeepParts extends AdvanceParts {
   advancer: Pick<Advancer, 'idle'>;
   writer: Writer;
   hint(jobs: readonly Job[]): void;
+  adopt: Jobs['enqueue'];
 }
 
-export function upkeep({ maintenance, advancer, hint, ...parts }: UpkeepParts): Upkeep {
+export function upkeep({ maintenance, advancer, hint, adopt, ...parts }: UpkeepParts): Upkeep {
   const { writer } = parts;
 
   /** What one of them does may make the other one begin. */
@@ -67,6 +76,7 @@ export function upkeep({ maintenance, advancer, hint, ...parts }: UpkeepParts): 
       hint([job]);
       return job.rank !== null;
     },
+    adopt: async (message) => (message.adopt ? adoptedJob(adopt, message, message.adopt) : message.jobId),
     giveUp: async (id, error, { tenant = '' } = {}) => {
       const ended = await writer.change({ tenant, id }, { do: 'give_up', error }, (job) =>
         wrongState(job, job.state === 'active' ? 'a worker holds it' : 'it has ended'),
