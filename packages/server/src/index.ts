@@ -1,6 +1,6 @@
 // What users of the server need.
 
-export { type AppOptions, createApp } from './app.ts';
+export { type AppOptions, asksWho, createApp } from './app.ts';
 export type { KeyLookup } from './auth/identified.ts';
 export type { JwtOptions } from './auth/jwt-options.ts';
 export type { LeaseTokenOptions } from './auth/lease-tokens.ts';

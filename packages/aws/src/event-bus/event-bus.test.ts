@@ -186,6 +186,16 @@ async function folder(): Promise<BlobStore> {
   return blobs;
 }
 
+test('a delivery under way ends when this server may not deliver any more', async () => {
+  const silent = { send: () => new Promise(() => {}) } as unknown as Client;
+  const made = await busBench({ around: () => silent });
+  const [event] = await logOf(made, 1);
+  const stop = new AbortController();
+  const delivery = made.bus.sink.deliver({ id: 'e', event: event!, attempt: 1 }, stop.signal);
+  stop.abort();
+  await expect(delivery).rejects.toThrow('aborted');
+});
+
 test('the output of an event over 200 KB is in the blob store, and comes back', async () => {
   const blobs = await folder();
   const made = await busBench({ blobs: { store: blobs, bucket: 'results' } });

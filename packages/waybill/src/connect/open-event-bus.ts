@@ -1,5 +1,5 @@
 import type { EventBusOptions } from '@waybill/aws/event-bus';
-import { type Logger, type Waybill, WaybillError } from '@waybill/core';
+import { type DeliveryObserver, type Logger, type Waybill, WaybillError } from '@waybill/core';
 import { openBlobs } from './open-blobs.ts';
 
 /** Which bus of EventBridge is told, and as what. */
@@ -10,6 +10,8 @@ interface Telling {
   /** Where large payloads go; undefined: nowhere. */
   blobs: string | undefined;
   logger: Logger;
+  /** Stands around every delivery, for traces and metrics. @defaultValue none */
+  observe?: DeliveryObserver | undefined;
 }
 
 /**
@@ -18,7 +20,7 @@ interface Telling {
  */
 export async function tellEventBus(
   choice: EventBusChoice,
-  { waybill, blobs: address, logger }: Telling,
+  { waybill, blobs: address, logger, observe }: Telling,
 ): Promise<{ stop(): Promise<void> }> {
   if (!waybill.sinks) throw new WaybillError('unsupported', 'Only a process with a store sends to an event bus.');
   const { eventBus } = await import('@waybill/aws/event-bus');
@@ -26,7 +28,7 @@ export async function tellEventBus(
   const bucket = address === undefined ? undefined : bucketIn(address);
   const blobs = opened && { blobs: { store: opened.store, ...(bucket !== undefined && { bucket }) } };
   const bus = await eventBus({ ...choice, waybill, logger, ...blobs });
-  const running = waybill.sinks.run({ list: async () => [bus.sink] });
+  const running = waybill.sinks.run({ list: async () => [bus.sink] }, observe ? { observe } : {});
   return {
     stop: async () => {
       await running.stop();
