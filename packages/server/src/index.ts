@@ -1,6 +1,17 @@
 // What users of the server need.
 
 export { type AppOptions, asksWho, createApp } from './app.ts';
+export type { AlertOptions, SlackOptions } from './alerts/alert-options.ts';
+export { checkAlerts } from './alerts/alert-options.ts';
+export {
+  type AlertService,
+  type AlertServiceOptions,
+  alertService,
+  type FiredAlert,
+  type TestFireOptions,
+  testFire,
+} from './alerts/alert-service.ts';
+export { type AppOptions, createApp } from './app.ts';
 export type { KeyLookup } from './auth/identified.ts';
 export type { JwtOptions } from './auth/jwt-options.ts';
 export type { LeaseTokenOptions } from './auth/lease-tokens.ts';

@@ -16,6 +16,8 @@ export interface PostOptions extends TargetPolicy {
 export interface Posted {
   status: number;
   retryAfter: string | undefined;
+  /** As much of the answer as is read. */
+  text: string;
 }
 
 /**
@@ -48,16 +50,17 @@ export async function post(
       else reject(refusalOf(error, deadline.aborted ? options.timeoutMs : undefined));
     };
     request.once('response', (answer) => {
-      posted = { status: answer.statusCode ?? 0, retryAfter: answer.headers['retry-after'] };
-      readSome(answer, () => {
+      const head = { status: answer.statusCode ?? 0, retryAfter: answer.headers['retry-after'] };
+      posted = { ...head, text: '' };
+      readSome(answer, (text) => {
         request.destroy();
-        resolve(posted!);
+        resolve({ ...head, text });
       });
     });
     // Without a listener Node ends a request that is answered with 101, and emits neither a response nor an error.
     request.once('upgrade', ({ statusCode = 0 }, socket) => {
       socket.destroy();
-      resolve({ status: statusCode, retryAfter: undefined });
+      resolve({ status: statusCode, retryAfter: undefined, text: '' });
     });
     request.on('error', fail);
     // However the request ends, and at the deadline whatever it does: the caller waits for one of these.
@@ -67,14 +70,17 @@ export async function post(
   });
 }
 
-/** The status has said everything; the rest is read so that the receiver can end its answer. */
-function readSome(answer: IncomingMessage, done: () => void): void {
+/** To its end or up to a bound, so that the receiver can end its answer. */
+function readSome(answer: IncomingMessage, done: (text: string) => void): void {
+  const chunks: Buffer[] = [];
   let bytes = 0;
+  const end = () => done(Buffer.concat(chunks).toString('utf8'));
   answer.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MOST_ANSWER_BYTES) done();
+    if (bytes > MOST_ANSWER_BYTES) end();
+    else chunks.push(chunk);
   });
-  for (const event of ['end', 'error', 'close']) answer.once(event, done);
+  for (const event of ['end', 'error', 'close']) answer.once(event, end);
 }
 
 const CLOSED = Object.assign(new Error('closed'), { code: 'ECONNRESET' });

@@ -67,7 +67,7 @@ const GONE = 410;
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 /** Throws what a status other than 2xx means for the next try. */
-export function checkAnswer({ status, retryAfter }: Posted, clock: Clock): void {
+export function checkAnswer({ status, retryAfter }: Pick<Posted, 'status' | 'retryAfter'>, clock: Clock): void {
   if (status >= 200 && status < 300) return;
   if (status === GONE) throw new SinkRefusal('The receiver answered 410 (gone).', { isFinal: true });
   if (status >= 300 && status < 400)
