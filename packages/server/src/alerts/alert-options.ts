@@ -1,5 +1,5 @@
 import { checkNames, INCIDENT_SEVERITIES, type IncidentSeverity, invalidField } from '@waybill/core';
-import { checkTarget, type TargetPolicy } from '../webhooks/target.ts';
+import { checkTarget, type TargetPolicy, webhookRanges } from '../webhooks/target.ts';
 
 export interface SlackOptions {
   /** Of a bot that may write (`chat:write`). With it a thread tells what becomes of an incident. */
@@ -36,8 +36,22 @@ export interface CheckedAlerts {
   log: boolean;
 }
 
+/** Where alerts may go besides the internet, as webhooks. */
+export interface AlertTargets {
+  /** Allow receivers in private ranges, and plain http. @defaultValue false */
+  allowPrivate?: boolean;
+  /** Allow receivers at these addresses and in these ranges, over plain http too. @defaultValue [] */
+  targets?: readonly string[];
+}
+
+export const policyOf = ({ allowPrivate = false, targets = [] }: AlertTargets): TargetPolicy => ({
+  allowPrivate,
+  ranges: webhookRanges(targets),
+});
+
 /** Refuses what could not work. No refusal repeats a token or an address. */
-export function checkAlerts(options: AlertOptions, policy: TargetPolicy): CheckedAlerts {
+export function checkAlerts(options: AlertOptions, targets: AlertTargets = {}): CheckedAlerts {
+  const policy = policyOf(targets);
   checkNames("The option 'alerts'", options, ['from', 'slack', 'webhook', 'log']);
   const { from = 'warning', slack, webhook, log = false } = options;
   if (!INCIDENT_SEVERITIES.includes(from)) {

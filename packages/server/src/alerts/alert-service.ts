@@ -13,7 +13,7 @@ import {
 } from '@waybill/core';
 import { hostResolver, type Resolve } from '../webhooks/host-resolver.ts';
 import { testEvent } from './alert.ts';
-import { type AlertOptions, checkAlerts } from './alert-options.ts';
+import { type AlertOptions, type AlertTargets, checkAlerts, policyOf } from './alert-options.ts';
 import { AlertThreads } from './alert-threads.ts';
 import { logAlertSink, webhookAlertSink } from './plain-sinks.ts';
 import { slackSink } from './slack-sink.ts';
@@ -21,7 +21,7 @@ import { slackSink } from './slack-sink.ts';
 /** A sink of alerts is never given up: it tries on, less and less often, and the other ones tell that it fails. */
 const NEVER_MS = 100 * 365 * 86_400_000;
 
-export interface AlertServiceOptions {
+export interface AlertServiceOptions extends AlertTargets {
   /** The engine itself: a client has neither records nor sinks. */
   waybill: Waybill;
   alerts: AlertOptions;
@@ -31,8 +31,6 @@ export interface AlertServiceOptions {
   logger?: Logger;
   /** The one that the engine goes by. @defaultValue the clock of this machine */
   clock?: Clock;
-  /** Allow receivers in private ranges, and plain http. @defaultValue false */
-  allowPrivate?: boolean;
   /** For one message as a whole. @defaultValue 10_000 */
   timeoutMs?: number;
   /** Stands around every delivery, for traces and metrics. @defaultValue none */
@@ -45,7 +43,8 @@ export interface AlertServiceOptions {
 export type TestFireOptions = Omit<AlertServiceOptions, 'waybill' | 'observe'>;
 
 const TEST_OPTIONS: Record<keyof TestFireOptions, true> = {
-  ...{ alerts: true, version: true, logger: true, clock: true, allowPrivate: true, timeoutMs: true, resolve: true },
+  ...{ alerts: true, version: true, logger: true, clock: true, allowPrivate: true, targets: true },
+  ...{ timeoutMs: true, resolve: true },
 };
 const OPTIONS: Record<keyof AlertServiceOptions, true> = { ...TEST_OPTIONS, waybill: true, observe: true };
 
@@ -104,11 +103,11 @@ export async function testFire(options: TestFireOptions): Promise<FiredAlert[]> 
 }
 
 function alertSinks(options: TestFireOptions, threads: Pick<AlertThreads, 'of' | 'note'>): Sink[] {
-  const defaults = { logger: stderrLogger, clock: systemClock, allowPrivate: false, timeoutMs: 10_000 };
+  const defaults = { logger: stderrLogger, clock: systemClock, timeoutMs: 10_000 };
   const { alerts, ...rest } = { ...defaults, ...options };
   const { clock, logger, resolve = hostResolver({ clock }) } = rest;
   const { from, slack, webhook, log } = checkAlerts(alerts, rest);
-  const parts = { ...rest, resolve, from, threads };
+  const parts = { ...rest, ...policyOf(rest), resolve, from, threads };
   return [
     ...(slack ? [slackSink(slack, parts)] : []),
     ...(webhook ? [webhookAlertSink(webhook, parts)] : []),

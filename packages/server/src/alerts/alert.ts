@@ -1,17 +1,18 @@
 import {
+  ALL_TENANTS,
   INCIDENT_SEVERITIES,
   type IncidentSeverity,
   isObject,
   type JsonObject,
   type LoggedEvent,
-  type SinkFilter,
+  type Sink,
 } from '@waybill/core';
 
 /** What alerts are made of; other changes of an incident are told to nobody. */
 const TYPES = ['incident.opened', 'incident.escalated', 'incident.closed'] as const;
 
 /** Of all tenants: the operator has set them up. */
-export const ALERT_FILTER: SinkFilter = { types: TYPES, tenants: 'all' };
+export const OF_INCIDENTS = { filter: { types: TYPES }, of: ALL_TENANTS } satisfies Partial<Sink>;
 
 /** Who waits for an alert that is older than this knows of it otherwise. */
 const OUTDATED_AFTER_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { type IncidentSeverity, type Logger, type Sink, SYSTEM_TENANT } from '@waybill/core';
 import { checkAnswer, send, type WebhookOptions } from '../webhooks/webhook-sink.ts';
-import { ALERT_FILTER, type Alert, alertOf } from './alert.ts';
+import { OF_INCIDENTS, type Alert, alertOf } from './alert.ts';
 
 interface WebhookParts extends WebhookOptions {
   from: IncidentSeverity;
@@ -12,7 +12,7 @@ export function webhookAlertSink({ url, secret }: { url: string; secret?: string
   const webhook = { url, secrets, events: [], paused: false };
   const { clock, from } = parts;
   return {
-    ...{ tenant: SYSTEM_TENANT, id: 'alerts-webhook', filter: ALERT_FILTER },
+    ...{ tenant: SYSTEM_TENANT, id: 'alerts-webhook', ...OF_INCIDENTS },
     target: { kind: 'webhook', host: new URL(url).hostname },
     deliver: async ({ event }, signal) => {
       if (alertOf(event, { from, now: clock.now() }) === null) return;
@@ -30,7 +30,7 @@ interface LogParts {
 /** A line in the log of the server that delivers. */
 export function logAlertSink({ from, logger, clock }: LogParts): Sink {
   return {
-    ...{ tenant: SYSTEM_TENANT, id: 'alerts-log', filter: ALERT_FILTER, target: { kind: 'log' } },
+    ...{ tenant: SYSTEM_TENANT, id: 'alerts-log', ...OF_INCIDENTS, target: { kind: 'log' } },
     deliver: async ({ event }) => {
       const alert = alertOf(event, { from, now: clock.now() });
       if (alert === null) return;

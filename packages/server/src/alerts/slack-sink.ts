@@ -1,5 +1,5 @@
 import { type IncidentSeverity, type Sink, SYSTEM_TENANT } from '@waybill/core';
-import { ALERT_FILTER, alertOf } from './alert.ts';
+import { OF_INCIDENTS, alertOf } from './alert.ts';
 import type { SlackTarget } from './alert-options.ts';
 import type { AlertThreads, Thread } from './alert-threads.ts';
 import { type SlackParts, sendToSlack } from './slack-api.ts';
@@ -16,7 +16,7 @@ export interface SlackSinkParts extends SlackParts {
 export function slackSink(slack: SlackTarget, parts: SlackSinkParts): Sink {
   const { threads, clock, from } = parts;
   return {
-    ...{ tenant: SYSTEM_TENANT, id: ID, filter: ALERT_FILTER, target: targetOf(slack) },
+    ...{ tenant: SYSTEM_TENANT, id: ID, ...OF_INCIDENTS, target: targetOf(slack) },
     deliver: async ({ id, event }, signal) => {
       const alert = alertOf(event, { from, now: clock.now() });
       if (alert === null) return;

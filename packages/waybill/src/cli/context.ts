@@ -105,7 +105,12 @@ export class Context {
     const onSlow = logger === undefined ? () => this.#tellSlow() : undefined;
     const { engine: settings, sqs, dynamodb } = this.config?.options ?? {};
     const retention = { ...this.preset?.engine.retention, ...settings?.retention };
-    const engine = { ...settings, ...(Object.keys(retention).length > 0 && { retention }) };
+    const engine = {
+      ...settings,
+      ...(Object.keys(retention).length > 0 && { retention }),
+      // Whoever does maintenance takes part in the rounds of health checks.
+      ...(maintenance && { health: settings?.health ?? {} }),
+    };
     const opening = {
       ...{ engine, aws: { sqs: { ...sqs, ...own }, ...(dynamodb && { dynamodb }) } },
       ...{ clock, tenant, key: this.#keyToSend(), create, maintenance, transport, blobs, logger, telemetry, onSlow },

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { type Logger, type Waybill, WaybillError } from '@waybill/core';
 import {
+  alertService,
+  checkAlerts,
   checkEdge,
   checkPort,
   createApp,
@@ -37,6 +39,8 @@ export async function startHost(
   telemetry?: Telemetry,
 ): Promise<Host> {
   checkListening(options);
+  const { alerts = {}, webhookTargets } = options;
+  checkAlerts(alerts, webhookTargets);
   const edge = edgeOf(options, logger);
   await checkEdge(edge);
   // A store that does not exist is made when it is opened, and a server that cannot listen must leave none behind.
@@ -55,6 +59,10 @@ export async function startHost(
   try {
     const webhooks = webhookService({
       ...{ waybill, logger, version: version(), ...options.webhookTargets },
+      ...(instrumentation && { observe: instrumentation.delivery }),
+    });
+    const alerting = alertService({
+      ...{ waybill, alerts, logger, version: version(), ...options.webhookTargets },
       ...(instrumentation && { observe: instrumentation.delivery }),
     });
     const app = createApp({
@@ -80,11 +88,12 @@ export async function startHost(
     if (eventBus) telling = await tellEventBus(eventBus, { waybill, blobs, logger, observe: instrumentation?.delivery });
     const listening = await listenSomewhere(app, options, logger);
     webhooks.start();
+    alerting.start();
     warnOfEdge(options, edge.asksWho, logger);
     const lacksKeys = edge.asksWho && !edge.auth?.given && !edge.auth?.jwt && (await hasNoKeys(waybill));
     const drain = async () => {
       await listening.close();
-      await Promise.all([webhooks.stop(), telling?.stop()]);
+      await Promise.all([webhooks.stop(), alerting.stop(), telling?.stop()]);
       watching?.stop();
       await waybill.close();
     };

@@ -112,6 +112,10 @@ test('--help lists every command', async () => {
       waybill audit                  show which key did what, and when
       waybill doctor                 look for what could go wrong; exit 1 when
                                      something has
+      waybill health [JOB]           look at jobs, queues, schedules and workers;
+                                     exit 1 when critical
+      waybill health test-fire       send a test alert through each sink; exit 1
+                                     when one failed
       waybill migrate                bring the schema of a store up to date, or make
                                      a new store
 

@@ -68,7 +68,8 @@ function informationFor(args: readonly string[], width: number): string | undefi
   if (!options.some(isHelp)) return undefined;
   const words = options.filter((word) => !isHelp(word));
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-  const isGroup = group.length > 0 && !group.some(({ name }) => name === words.slice(0, 2).join(' '));
+  const isAlone = COMMANDS.some(({ name }) => name === first);
+  const isGroup = group.length > 0 && !isAlone && !group.some(({ name }) => name === words.slice(0, 2).join(' '));
   return isGroup ? groupHelp(first, group, width) : commandHelp(find(words).command, width);
 }
 

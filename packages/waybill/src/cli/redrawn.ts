@@ -53,6 +53,21 @@ export async function eachChange(look: () => Promise<boolean>, waybill: Waybill,
   }
 }
 
+/** Draws again and again on a screen of its own, until Ctrl-C. */
+export async function redrawnEvery(ms: number, draw: () => Promise<string>, context: Context): Promise<void> {
+  const { io } = context;
+  const interrupted = io.interrupted();
+  io.stdout.write(ENTER);
+  try {
+    while (!interrupted.aborted) {
+      io.stdout.write(screenOf(await draw(), context));
+      await io.sleep(ms, interrupted);
+    }
+  } finally {
+    io.stdout.write(LEAVE);
+  }
+}
+
 /** Draws each change on a screen of its own, until Ctrl-C or until what is drawn is over. Answers as `eachChange` does. */
 export async function redrawn(
   draw: () => Promise<string>,

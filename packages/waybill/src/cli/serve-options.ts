@@ -1,4 +1,6 @@
 import { WaybillError } from '@waybill/core';
+import type { AlertOptions } from '@waybill/server';
+import { alertsIn } from '../config/alerts-in.ts';
 import type { ConfigOptions } from '../config/config-options.ts';
 import type { AwsParts } from '../connect/aws-parts.ts';
 import type { EventBusChoice } from '../connect/open-event-bus.ts';
@@ -32,8 +34,10 @@ export interface ServeOptions extends EdgeFlags {
   blobs: string | undefined;
   /** Where events go. Undefined: nowhere. */
   eventBus?: EventBusChoice;
-  /** Of the configuration file. */
+  /** Of the configuration file; a server makes rounds of health checks unless it says otherwise. */
   engine?: ConfigOptions['engine'] & {};
+  /** Who is told of incidents. @defaultValue nobody */
+  alerts?: AlertOptions;
   /** Of the configuration file. */
   aws?: AwsParts;
 }
@@ -102,9 +106,10 @@ export const SERVE_OPTIONS = {
 /** Flags beat the environment, which beats the defaults. */
 export function readServeOptions(
   values: Values<typeof SERVE_OPTIONS>,
-  { namedStore, config, io: { env } }: Context,
+  { namedStore, config, io }: Context,
   defaults: { store: string },
 ): ServeOptions {
+  const { env } = io;
   const port = values.port ?? env['WAYBILL_PORT'];
   const grpcPort = values['grpc-port'] ?? env['WAYBILL_GRPC_PORT'];
   const connections = values['max-connections'] ?? env['WAYBILL_MAX_CONNECTIONS'];
@@ -113,7 +118,8 @@ export function readServeOptions(
   const app = values['event-app'] ?? env['WAYBILL_EVENT_APP'] ?? DEFAULT_APP;
   return {
     ...(bus !== undefined && { eventBus: { ...eventBus, bus, app } }),
-    ...(engine && { engine }),
+    engine: { ...engine, health: engine?.health ?? {} },
+    alerts: alertsIn(config?.options.alerts, env),
     aws: { ...(sqs && { sqs }), ...(dynamodb && { dynamodb }) },
     store: namedStore ?? defaults.store,
     host: values.host ?? env['WAYBILL_HOST'] ?? '127.0.0.1',

@@ -96,6 +96,8 @@ const LINES = [
   ['webhooks', 'create', `https://example.com/${LONG}`],
   ['webhooks', 'remove', 'WEBHOOK'],
   ['doctor'],
+  ['health'],
+  ['health', 'NODE'],
   ['migrate'],
   ['enqueue', TYPE, '--queue', LONG],
   ['exec', '--queue', LONG, '--', 'true'],

@@ -28,6 +28,7 @@ interface Node {
 
 const TREE = treeOf(KEYS);
 const QUEUE = /^[a-z0-9][a-z0-9.-]{0,127}$/;
+const TASK = /^[a-z][a-z0-9_.-]{0,254}$/;
 
 /** Holds a document against the table of keys, and answers everything that is wrong with it at once. */
 export function checkConfig(document: unknown, file: string, variables: ReadonlyMap<string, string[]>): Checked {
@@ -42,8 +43,8 @@ export function checkConfig(document: unknown, file: string, variables: Readonly
       for (const [name, item] of Object.entries(value)) {
         const child = node.children.get(name) ?? node.children.get('*');
         if (child === undefined) problems.push(unknownKey(node, [...parts, name], file));
-        else if (!node.children.has(name) && !QUEUE.test(name))
-          problems.push(`'${pathOf([...parts, name])}' in ${file} is not the name of a queue. ${QUEUE_RULE}`);
+        else if (!node.children.has(name) && !namesIn(parts).pattern.test(name))
+          problems.push(`'${pathOf([...parts, name])}' in ${file} is not ${namesIn(parts).rule}`);
         else visit(child, item, [...parts, name], node.children.has(name) ? names : [...names, name]);
       }
       return;
@@ -63,7 +64,14 @@ export function checkConfig(document: unknown, file: string, variables: Readonly
   return { found, problems };
 }
 
-const QUEUE_RULE = "Use 1 to 128 characters of a-z, 0-9, '.' and '-'.";
+const QUEUES = {
+  pattern: QUEUE,
+  rule: "the name of a queue. Use 1 to 128 characters of a-z, 0-9, '.' and '-'.",
+};
+const TASKS = { pattern: TASK, rule: 'a type of jobs. Use lower-case words joined by dots, such as email.send.' };
+
+/** What the names of a section stand for. */
+const namesIn = (parts: readonly string[]) => (pathOf(parts) === 'health.tasks' ? TASKS : QUEUES);
 
 function treeOf(keys: readonly ConfigKey[]): Node {
   const root: Node = { children: new Map() };

@@ -1,13 +1,15 @@
 import type { EventBusOptions } from '@waybill/aws/event-bus';
 import type { EngineOptions } from '@waybill/core';
+import type { AlertOptions } from '@waybill/server';
 import type { WorkerOptions } from '@waybill/worker';
 import type { AwsParts } from '../connect/aws-parts.ts';
 import type { Value } from './kinds.ts';
 
 /** Settings of the file for which there is neither a flag nor a variable. */
 export interface ConfigOptions extends AwsParts {
-  engine?: Pick<EngineOptions, 'leaseMs' | 'sweepEveryMs' | 'retention' | 'journal'>;
+  engine?: Pick<EngineOptions, 'leaseMs' | 'sweepEveryMs' | 'retention' | 'journal' | 'health'>;
   worker?: Pick<WorkerOptions, 'leaseMs' | 'heartbeatMs' | 'prefetch'>;
+  alerts?: Pick<AlertOptions, 'from' | 'log'>;
   /** The module with the tasks of a worker. */
   module?: string;
   eventBus?: Pick<EventBusOptions, 'environment' | 'region' | 'endpoint'>;

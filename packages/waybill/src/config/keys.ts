@@ -1,5 +1,6 @@
 import type { ConfigKey } from './config-key.ts';
 import { AWS_KEYS } from './keys-aws.ts';
+import { ALERT_KEYS, HEALTH_KEYS } from './keys-health.ts';
 import { SERVER_KEYS } from './keys-server.ts';
 import { WORKER_KEYS } from './keys-worker.ts';
 import { address, choice, collector, days, daysOrZero, name, onOrOff, ratio, span, text, whole } from './kinds.ts';
@@ -104,6 +105,8 @@ export const KEYS: readonly ConfigKey[] = [
   ...SERVER_KEYS,
   ...WORKER_KEYS,
   ...ENGINE_KEYS,
+  ...HEALTH_KEYS,
+  ...ALERT_KEYS,
   ...AWS_KEYS,
   ...LOG_KEYS,
 ];

@@ -8,7 +8,8 @@ export type Kind =
   | { is: 'whole'; min: number; max: number }
   | { is: 'ratio' }
   | { is: 'switch' }
-  | { is: 'list' }
+  /** `of`: of these alone. */
+  | { is: 'list'; of?: readonly string[] }
   /** `bare`: what a number without a unit means; without it a unit is required. */
   | { is: 'span'; min: number; bare?: 'days' }
   | { is: 'choice'; of: readonly string[] };
@@ -25,6 +26,7 @@ export const collector: Kind = {
   hidesPath: true,
 };
 export const list: Kind = { is: 'list' };
+export const listOf = (...of: string[]): Kind => ({ is: 'list', of });
 export const onOrOff: Kind = { is: 'switch' };
 export const ratio: Kind = { is: 'ratio' };
 export const whole = (min: number, max: number): Kind => ({ is: 'whole', min, max });
@@ -65,7 +67,7 @@ export function ruleOf(kind: Kind): string {
     case 'switch':
       return 'must be true or false';
     case 'list':
-      return 'must be a list of texts';
+      return kind.of === undefined ? 'must be a list of texts' : `must be a list of ${kind.of.join(', ')}`;
     case 'span':
       return kind.bare === 'days'
         ? `must be a number of days${kind.min === 0 ? ', 0 included' : ' above 0'}, or a span like 12h or 7d`
@@ -89,7 +91,7 @@ export function readValue(kind: Kind, value: unknown): Value | undefined {
       // What stands for a variable is text.
       return typeof value === 'boolean' ? value : value === 'true' ? true : value === 'false' ? false : undefined;
     case 'list':
-      return readList(value);
+      return readList(kind, value);
     case 'span':
       return inRange(readSpan(kind, value), kind.min, LONGEST_MS, Number.isFinite);
     case 'choice':
@@ -109,9 +111,10 @@ const inRange = (value: number | undefined, min: number, max: number, fits: (val
   value !== undefined && fits(value) && value >= min && value <= max ? value : undefined;
 
 /** One text may hold several, separated by commas, as in the environment. */
-function readList(value: unknown): string[] | undefined {
+function readList({ of }: { of?: readonly string[] }, value: unknown): string[] | undefined {
   const items = typeof value === 'string' ? value.split(',') : value;
   if (!Array.isArray(items) || items.some((item) => typeof item !== 'string' || item.trim() === '')) return undefined;
+  if (of && items.some((item: string) => !of.includes(item.trim()))) return undefined;
   // A comma inside of an item would become two items in the environment.
   return items.some((item: string) => item.includes(',')) ? undefined : items.map((item: string) => item.trim());
 }

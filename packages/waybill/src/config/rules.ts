@@ -29,6 +29,12 @@ const ORDERED = [
   ['worker.heartbeat', 'worker.lease', 20_000, 30_000],
   ['sqs.timeouts.request', 'sqs.timeouts.call', 4_000, 10_000],
   ['dynamodb.timeouts.request', 'dynamodb.timeouts.call', 4_000, 10_000],
+  ['health.jobs.warning', 'health.jobs.critical', 300_000, 600_000],
+  ['health.queueAge.warning', 'health.queueAge.critical', 300_000, 1_800_000],
+  ['health.lateCrons.warning', 'health.lateCrons.critical', 60_000, 600_000],
+  ['health.sinkLag.warning', 'health.sinkLag.critical', 300_000, 3_600_000],
+  ['health.sweepLag.warning', 'health.sweepLag.critical', 30_000, 300_000],
+  ['health.clockSkew.warning', 'health.clockSkew.critical', 5_000, 60_000],
 ] as const;
 
 /** What is wrong between keys that are right by themselves. */

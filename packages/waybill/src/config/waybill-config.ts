@@ -24,6 +24,8 @@ export interface WaybillConfig {
   engine?: EngineConfig;
   retention?: RetentionConfig;
   journal?: JournalConfig;
+  health?: HealthConfig;
+  alerts?: AlertsConfig;
   sqs?: SqsConfig;
   dynamodb?: DynamodbConfig;
   eventBus?: EventBusConfig;
@@ -210,6 +212,124 @@ export interface RetentionConfig {
 export interface JournalConfig {
   /** Bytes that all runs of one job may say together. @defaultValue 67108864 */
   maxBytes?: Numeric;
+}
+
+export interface HealthConfig {
+  /** Look at everything again and again, and keep incidents. @defaultValue true */
+  rounds?: Switch;
+  /** From one look to the next, on whichever server. @defaultValue 5m */
+  every?: Span;
+  /** Checks that are not run. @defaultValue none */
+  off?: Texts;
+  jobs?: HealthJobsConfig;
+  tasks?: Readonly<Record<string, HealthTasksItemConfig>>;
+  queueAge?: HealthQueueAgeConfig;
+  queues?: Readonly<Record<string, HealthQueuesItemConfig>>;
+  deadLetters?: HealthDeadLettersConfig;
+  lateCrons?: HealthLateCronsConfig;
+  sinkLag?: HealthSinkLagConfig;
+  liveWorkers?: HealthLiveWorkersConfig;
+  sweepLag?: HealthSweepLagConfig;
+  clockSkew?: HealthClockSkewConfig;
+}
+
+export interface HealthJobsConfig {
+  /** Since the last sign of life of a run: above this it is a warning. @defaultValue 5m */
+  warning?: Span;
+  /** Since the last sign of life of a run: above this it is critical. @defaultValue 10m */
+  critical?: Span;
+  /** A run that goes on for longer is critical, whatever its heartbeats. @defaultValue 1h */
+  overtime?: Span;
+}
+
+export interface HealthTasksItemConfig {
+  /** The same for one type of jobs: above this it is a warning. */
+  warning?: Span;
+  /** The same for one type of jobs: above this it is critical. */
+  critical?: Span;
+  /** A run that goes on for longer is critical, whatever its heartbeats. */
+  overtime?: Span;
+}
+
+export interface HealthQueueAgeConfig {
+  /** How long the next job of a queue has waited: above this it is a warning. @defaultValue 5m */
+  warning?: Span;
+  /** How long the next job of a queue has waited: above this it is critical. @defaultValue 30m */
+  critical?: Span;
+}
+
+export interface HealthQueuesItemConfig {
+  /** The same for one queue: above this it is a warning. */
+  warning?: Span;
+  /** The same for one queue: above this it is critical. */
+  critical?: Span;
+}
+
+export interface HealthDeadLettersConfig {
+  /** More dead letters of a tenant are a warning. @defaultValue 0 */
+  warning?: Numeric;
+  /** More dead letters of a tenant are critical. @defaultValue 100 */
+  critical?: Numeric;
+}
+
+export interface HealthLateCronsConfig {
+  /** How late a schedule is: above this it is a warning. @defaultValue 1m */
+  warning?: Span;
+  /** How late a schedule is: above this it is critical. @defaultValue 10m */
+  critical?: Span;
+}
+
+export interface HealthSinkLagConfig {
+  /** Age of the oldest event that a sink has not delivered: above this it is a warning. @defaultValue 5m */
+  warning?: Span;
+  /** Age of the oldest event that a sink has not delivered: above this it is critical. @defaultValue 1h */
+  critical?: Span;
+}
+
+export interface HealthLiveWorkersConfig {
+  /** Jobs that wait for longer while no worker is live are critical. @defaultValue 1m */
+  none?: Span;
+  /** Jobs that wait for longer in a queue where none runs are a warning. @defaultValue 5m */
+  unserved?: Span;
+}
+
+export interface HealthSweepLagConfig {
+  /** How far maintenance is behind: above this it is a warning. @defaultValue 30s */
+  warning?: Span;
+  /** How far maintenance is behind: above this it is critical. @defaultValue 5m */
+  critical?: Span;
+}
+
+export interface HealthClockSkewConfig {
+  /** How far the clocks of servers differ: above this it is a warning. @defaultValue 5s */
+  warning?: Span;
+  /** How far the clocks of servers differ: above this it is critical. @defaultValue 1m */
+  critical?: Span;
+}
+
+export interface AlertsConfig {
+  /** Incidents that are milder send no alert. @defaultValue warning */
+  from?: 'low' | 'warning' | 'high' | 'critical' | Reference;
+  slack?: AlertsSlackConfig;
+  webhook?: AlertsWebhookConfig;
+  /** Write incidents to the log of the server. @defaultValue false */
+  log?: Switch;
+}
+
+export interface AlertsSlackConfig {
+  /** Of the bot that writes to Slack. */
+  token?: string;
+  /** The channel that the bot writes to. */
+  channel?: string;
+  /** An incoming webhook of Slack, in place of a bot. */
+  webhook?: string;
+}
+
+export interface AlertsWebhookConfig {
+  /** Any receiver of webhooks. */
+  url?: string;
+  /** What its deliveries are signed with. */
+  secret?: string;
 }
 
 export interface SqsConfig {

@@ -18,6 +18,8 @@ import { doctor } from './doctor.ts';
 import { enqueue } from './enqueue.ts';
 import { exec } from './exec.ts';
 import { explain } from './explain.ts';
+import { health } from './health.ts';
+import { healthTestFire } from './health-test-fire.ts';
 import { jobsCancel } from './jobs-cancel.ts';
 import { jobsList } from './jobs-list.ts';
 import { jobsRetry } from './jobs-retry.ts';
@@ -70,5 +72,5 @@ export const COMMANDS: readonly Command[] = [
   ...[budgetsList, budgetsSet, budgetsShow, budgetsRemove],
   ...[webhooksList, webhooksCreate, webhooksShow, webhooksTest, webhooksRedeliver],
   ...[webhooksPause, webhooksResume, webhooksRotateSecret, webhooksRemove],
-  ...[audit, doctor, migrate],
+  ...[audit, doctor, health, healthTestFire, migrate],
 ];
