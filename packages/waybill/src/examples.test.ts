@@ -10,6 +10,13 @@ const folder = fileURLToPath(new URL('../../../examples', import.meta.url));
 const PRINTED: Record<string, string> = {
   'cron.mjs': '3 digests, the next at 2030-01-01T15:00:00.000Z',
   'graceful-shutdown.mjs': 'completed available available available',
+  'health.mjs': [
+    'critical live-workers queue-age',
+    "incident.opened warning The next job of queue 'default' has waited for 6 minutes.",
+    "incident.opened critical Queue 'default' has jobs, and no worker is live.",
+    "incident.closed warning The next job of queue 'default' has waited for 6 minutes.",
+    "incident.closed critical Queue 'default' has jobs, and no worker is live.",
+  ].join('\n'),
   'unique-and-limited.mjs': 'the same job: true created: false\nat once, at most: 2',
   'web-app.mjs': "202 { state: 'completed', result: { pages: 3 } }",
   'what-a-run-says.mjs': '1 stdout compiling\n2 stderr one page has no title\n3 page.built index',

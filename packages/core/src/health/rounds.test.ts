@@ -270,3 +270,34 @@ test('an engine without the option, without upkeep or with rounds off makes none
     expect(await told(waybill)).toEqual([]);
   }
 });
+
+test('a round ends where its server has lost the lock, and the next one goes on behind', async () => {
+  const clock = new TestClock();
+  const on = memoryStore({ clock });
+  let rivals = 0;
+  // A rival takes the lock while the first tenant is looked at, which takes a minute.
+  const slow = {
+    ...on,
+    close: async () => {},
+    queues: {
+      ...on.queues,
+      list: async (tenant: string) => {
+        if (rivals === 0) {
+          rivals += 1;
+          clock.jump(2 * MINUTE);
+          await clock.advance(MINUTE);
+          await on.locks.take({ name: 'health-round', owner: 'rival', leaseMs: MINUTE });
+        }
+        return on.queues.list(tenant);
+      },
+    },
+  };
+  const waybill = engine({ store: slow, logger: silentLogger, maintenance: false, health: ONLY_QUEUES });
+  onTestFinished(() => waybill.close());
+  for (const tenant of ['a', 'b']) await waybill.jobs.enqueue({ type: 'a.b', args: [] }, { tenant });
+  await clock.advance(6 * MINUTE);
+  expect(await waybill.checks.round!()).toMatchObject({ tenants: 1, opened: 0, cut: true });
+  expect(await waybill.checks.round!()).toBe(null);
+  await clock.advance(MINUTE + 1);
+  expect(await waybill.checks.round!()).toMatchObject({ tenants: 3, opened: 2, cut: false });
+});

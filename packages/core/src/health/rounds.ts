@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { HeldLock, LEASE_MS } from '../sinks/held-lock.ts';
+import { HeldLock, LEASE_MS, RENEW_EVERY_MS } from '../sinks/held-lock.ts';
 import { type StoredRecord, SYSTEM_TENANT } from '../store/records.ts';
 import { RivalLease } from '../store/rival-lease.ts';
 import type { RoundReport } from './checks-port.ts';
@@ -84,7 +84,7 @@ export class Rounds {
       const last = await this.#last();
       if (last.version !== seen.version && !isDue(last.at)) return untilNext(last.at);
       const at = clock.now();
-      const end = await this.#round.go({ after: last.after, lastRoundAt: last.at }, () => this.#mayGoOn(lock));
+      const end = await this.#round.go({ after: last.after, lastRoundAt: last.at }, this.#whileHeld(lock));
       await this.#note(last, { at, after: end.after });
       const { after: _, ...report } = end;
       return report;
@@ -94,8 +94,16 @@ export class Rounds {
     }
   }
 
-  async #mayGoOn(lock: HeldLock): Promise<boolean> {
-    return !this.#stopping.signal.aborted && (await lock.renew());
+  /** Whether this server may go on; prolongs its lease where a part of that has passed. */
+  #whileHeld(lock: HeldLock): () => Promise<boolean> {
+    const { clock } = this.#parts.store;
+    let renewedAt = clock.monotonic();
+    return async () => {
+      if (this.#stopping.signal.aborted) return false;
+      if (clock.monotonic() - renewedAt < RENEW_EVERY_MS) return lock.isHeld;
+      renewedAt = clock.monotonic();
+      return lock.renew();
+    };
   }
 
   #isDue(at: number | null): boolean {
