@@ -241,6 +241,24 @@ describe('several servers on one store', () => {
     },
   );
 
+  test('close what a server has opened that died in the middle of a round, whatever it could not write any more', async () => {
+    for (let from = 1; from <= 4; from += 1) {
+      const dead = Array.from({ length: 20 }, (_, index) => ({ call: from + index, when: 'before' as const }));
+      const { clock, servers, waybill } = fleet(
+        2,
+        dead.map((fault) => ({ ...fault, method: 'records.put' as const })),
+      );
+      const { job } = await waybill.jobs.enqueue({ type: 'a.b', args: [] });
+      await clock.advance(6 * MINUTE);
+      await waybill.checks.round!().catch(() => null);
+      await waybill.jobs.cancel(job.id);
+      await clock.advance(MINUTE);
+      await servers[1]!.checks.round!();
+      const words = (await told(waybill)).map((line) => line.split(' ')[0]);
+      expect({ from, words }).toEqual({ from, words: words.length === 0 ? [] : ['opened', 'closed'] });
+    }
+  });
+
   test('go on when the server that makes the rounds is gone', async () => {
     const { clock, servers, rounds } = fleet(2, [], {});
     await clock.advance(2 * ROUND);
