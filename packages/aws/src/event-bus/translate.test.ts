@@ -202,7 +202,6 @@ describe('a task that is reviewed', () => {
       ['Task Iteration Completed', 1],
       ['Task Submitted For Review', 1],
       ['Task Revision Requested', 1],
-      ['Task Waiting', 2],
       ['Task Pending', 2],
       ['Task Processing Started', 2],
       ['Task Iteration Completed', 2],
