@@ -105,7 +105,7 @@ export class Writer {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const job = await this.mustRead(key);
       if (mine && isSame(job, mine)) return job;
-      if (before && isSame(job, before) && revives(command)) throw keyTaken(job);
+      if (before && job.uniqueKey !== null && revives(command) && isUnchanged(job, before)) throw keyTaken(job);
       before = job;
       const after = transition(job, command, this.#store.clock.now());
       if (after === null) throw refuse(job);
@@ -250,6 +250,9 @@ const keyTaken = (job: Job): WaybillError =>
   new WaybillError('duplicate', `Another job has taken over the unique key of job ${job.id}.`, {
     details: { job_id: job.id },
   });
+
+/** Also when the engine looks at it next, which changes without a new version: a change of the row is refused for that, too. */
+const isUnchanged = (found: Job, before: Job): boolean => isDeepStrictEqual(seen(found), seen(before));
 
 /** The change went in although its answer got lost, and the repetition found it done. */
 const isSame = (found: Job, mine: Job): boolean =>
