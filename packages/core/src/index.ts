@@ -75,7 +75,8 @@ export { lineLogger, stderrLogger } from './stderr-logger.ts';
 export type * from './waybill.ts';
 export { conditionText } from './workflow/condition-text.ts';
 export { type DrawnNode, type DrawnWorkflow, workflowToDot, workflowToMermaid } from './workflow/graph-text.ts';
-export { mapOf } from './workflow/item-names.ts';
+export { mapOf, placeOf } from './workflow/item-names.ts';
+export { PARENT_NAMES } from './workflow/node-shape.ts';
 export { type WorkflowProblem, workflowProblems } from './workflow/problems.ts';
 
 // What stores, transports and servers are built from.

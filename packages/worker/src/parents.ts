@@ -1,10 +1,9 @@
-import { closest, type Job, type Json, WaybillError } from '@waybill/core';
+import { closest, type Job, type Json, PARENT_NAMES, WaybillError } from '@waybill/core';
 import type { Jsonified } from './jsonified.ts';
 import { isSignal } from './signal.ts';
 import type { TaskResult, TypedTask } from './typed-task.ts';
 
-/** Where a node's job keeps the names of its parents, in the order of their results. */
-export const PARENT_NAMES = 'parent_names';
+export { PARENT_NAMES };
 
 /** A task that declares none. */
 export type NoParents = Record<never, never>;

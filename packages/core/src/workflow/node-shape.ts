@@ -1,6 +1,9 @@
 import type { JobRequest } from '../enqueue/envelope.ts';
 import type { NodeRules } from '../job/node-rules.ts';
 
+/** Where the job of a node keeps the names of its parents, in the order of their results, for its handler to find them by name. */
+export const PARENT_NAMES = 'parent_names';
+
 /** One job of a workflow and the nodes that must complete before it. */
 export interface NodeShape extends AskedRules {
   name: string;
