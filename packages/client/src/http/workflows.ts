@@ -71,7 +71,8 @@ export function workflows(calls: Calls): Workflows {
       one('POST', path`/ojs/v1/workflows/${id}/request-revision`, context, {
         body: { node, ...request, ...(by !== undefined && { by }) },
       }),
-    resume: async (id, context) => one('POST', path`/ojs/v1/workflows/${id}/resume`, context),
+    resume: async (id, { nodes, ...context } = {}) =>
+      one('POST', path`/ojs/v1/workflows/${id}/resume`, context, nodes && { body: { nodes } }),
   };
 }
 

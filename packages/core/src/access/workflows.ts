@@ -105,7 +105,7 @@ export function scopedWorkflows({ workflows, jobs }: Waybill, caller: Caller): W
     resume: async (id, context) => {
       const tenant = caller.enter('admin', context);
       await mustSee(id, tenant);
-      return workflows.resume(id, { tenant });
+      return workflows.resume(id, { ...context, tenant });
     },
   };
 }

@@ -26,6 +26,7 @@ export { testExplain } from './test-explain.ts';
 export { testGates } from './test-gates.ts';
 export { testHealth } from './test-health.ts';
 export { testQuestions } from './test-questions.ts';
+export { testResume } from './test-resume.ts';
 export { testSinks } from './test-sinks.ts';
 export { testJournalStore, testStore } from './test-store.ts';
 export { type ModelOptions, testStoreAgainstModel } from './test-store-against-model.ts';

@@ -39,8 +39,11 @@ export interface Workflows {
     request: RevisionRequest,
     context?: InTenant & { by?: string },
   ): Promise<WorkflowInfo>;
-  /** Runs the failed nodes of a failed workflow again, and what was waiting for them. */
-  resume(id: string, context?: InTenant): Promise<WorkflowInfo>;
+  /**
+   * Runs the failed nodes of a failed workflow again, and what was waiting for them. `nodes`: only these, and of what was
+   * waiting only what waits for no other failed node; refused with `conflict` where one of them has not failed.
+   */
+  resume(id: string, context?: InTenant & { nodes?: readonly string[] }): Promise<WorkflowInfo>;
 }
 
 export interface Approval {

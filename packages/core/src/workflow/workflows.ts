@@ -18,6 +18,7 @@ import type { WorkflowInfo, WorkflowNode, Workflows } from '../waybill.ts';
 import { askedParents, further, makeNode, within } from './add-nodes.ts';
 import { Decisions, waitOf } from './decisions.ts';
 import { plant } from './plant.ts';
+import { checkResumed, planRepair, tolerate } from './resume.ts';
 import { maySkip } from './rules.ts';
 import { checkWorkflow } from './shape.ts';
 
@@ -25,12 +26,6 @@ const SLICE = 500;
 
 /** Rounds in which others may keep adding the same nodes. */
 const MAX_ROUNDS = 20;
-
-const REPAIR = [
-  ['discarded', 'replay'],
-  ['cancelled', 'reinstate'],
-  ['pending', 'look'],
-] as const;
 
 interface WorkflowParts {
   store: Store;
@@ -198,21 +193,26 @@ export function workflows({ store, writer, enqueuer, advance, onAlarm }: Workflo
     );
   }
 
-  /** Failed nodes start over; what was cancelled because of them waits again, and is dispatched when all is well. */
-  async function resume(id: string, tenant: string): Promise<WorkflowInfo> {
+  async function resume(id: string, tenant: string, nodes: unknown): Promise<WorkflowInfo> {
+    const names = nodes === undefined ? undefined : checkResumed(nodes);
     const record = await mustGet(tenant, id);
     if (record.state !== 'failed' && record.state !== 'running') {
       throw new WaybillError('conflict', `Workflow ${id} is ${record.state}; only a failed one can be resumed.`);
     }
-    if (record.state === 'failed') {
-      await refuseRemains(record);
-      await move(record, 'failed', 'running');
-    }
-    const refuse = (found: Job) => wrongState(found, 'it is not waiting for repair');
-    // In this order: a node that is looked at while one before it still counts as failed would be cancelled again.
-    for (const [state, command] of REPAIR) {
-      for await (const job of nodesOf(tenant, id, [state]))
-        await tolerate(writer.change({ tenant, id: job.id }, { do: command }, refuse));
+    if (record.state === 'failed') await refuseRemains(record);
+    const repair = await planRepair({ store, writer, nodesOf }, record, names);
+    if (record.state === 'failed') await move(record, 'failed', 'running');
+    await repair.start();
+    const after = await infoOf(await mustGet(tenant, id));
+    const { completed, skipped, total } = after;
+    const isOver = !(await store.workflows.hasUnfinished(tenant, id)) && completed + skipped < total;
+    if (after.state !== 'failed' || isOver) return after;
+    // Who had seen no unfinished node has ended it meanwhile: its nodes stand still, or have ended without an effect.
+    await move(after, 'failed', 'running');
+    await repair.look();
+    for await (const job of nodesOf(tenant, id)) {
+      await advance(job);
+      break;
     }
     return infoOf(await mustGet(tenant, id));
   }
@@ -246,7 +246,7 @@ export function workflows({ store, writer, enqueuer, advance, onAlarm }: Workflo
       decide(id, tenant, (record) => decisions.approve(record, node, approval, by)),
     requestRevision: (id, node, request, { tenant = '', by } = {}) =>
       decide(id, tenant, (record) => decisions.requestRevision(record, node, request, by)),
-    resume: (id, { tenant = '' } = {}) => resume(id, tenant),
+    resume: (id, { tenant = '', nodes } = {}) => resume(id, tenant, nodes),
   };
 }
 
@@ -264,13 +264,4 @@ const alarmOf = (timeoutMs: number | null, now: number): number | null =>
 /** Its start is told with the first job, so that a workflow without jobs is never told of. */
 function withStart(record: WorkflowRecord, [first, ...others]: readonly NewJob[]): NewJob[] {
   return first ? [{ ...first, events: [...first.events, workflowStarted(record, first.job)] }, ...others] : [];
-}
-
-/** Somebody else changed this one first; the others go on. */
-async function tolerate(change: Promise<Job>): Promise<void> {
-  try {
-    await change;
-  } catch (error) {
-    if (!(error instanceof WaybillError && (error.code === 'conflict' || error.code === 'not_found'))) throw error;
-  }
 }

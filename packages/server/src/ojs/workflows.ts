@@ -113,8 +113,10 @@ export function workflowRoutes(app: App, { maxBodyBytes }: Surface): void {
 
   app.post('/ojs/v1/workflows/:id/resume', async (c) => {
     const id = idIn(c);
-    await readOptionalBody(c, maxBodyBytes);
-    return answer(c, { workflow: workflowToWire(await portOf(c).workflows.resume(id)) });
+    const body = await readOptionalBody(c, maxBodyBytes);
+    body.refuseUnknown(['nodes']);
+    const nodes = body.strings('nodes', { max: MAX_ADDED });
+    return answer(c, { workflow: workflowToWire(await portOf(c).workflows.resume(id, nodes && { nodes })) });
   });
 }
 

@@ -164,7 +164,7 @@ const CALLS: { readonly [Group in keyof Groups]-?: Calls<Omit<NonNullable<Groups
     signal: [undefined, undefined, undefined, only('tenant', 'by')],
     approve: [undefined, undefined, only('comment', 'iteration'), only('tenant', 'by')],
     requestRevision: [undefined, undefined, only('feedback', 'iteration'), only('tenant', 'by')],
-    resume: [undefined, inTenant],
+    resume: [undefined, only('tenant', 'nodes')],
   },
   workers: { list: [inTenant], direct: [undefined, undefined, inTenant] },
   questions: {
