@@ -31,7 +31,7 @@ export const MAX_EDGES = 50_000;
 const MAX_NAME = 255;
 export const MAX_PARENTS = 1_000;
 const NOT_OF_JOB: ReadonlySet<string> = new Set(['id', 'depends_on', ...RULE_NAMES]);
-const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
+const NODE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._:-]*$/;
 
 /** Reads a workflow as a producer writes it: a chain, a group, a batch, or any graph of nodes with `depends_on`. */
 export function checkWorkflow(request: unknown): WorkflowShape {
