@@ -24,8 +24,16 @@ const POSTS = [
   '/waybill/v1/webhooks/mine/redeliver',
   '/waybill/v1/questions',
   `/waybill/v1/questions/${ID}.0123456789ab/answer`,
+  '/tasks/jobs',
+  `/tasks/jobs/job-${ID}/tasks`,
+  `/tasks/jobs/job-${ID}/tasks/a/request-revision`,
 ];
-const PUTS = ['/ojs/v1/queues/default/limit', '/ojs/v1/rate-limits/api', '/waybill/v1/webhooks/mine'];
+const PUTS = [
+  '/ojs/v1/queues/default/limit',
+  '/ojs/v1/rate-limits/api',
+  '/waybill/v1/webhooks/mine',
+  '/tasks/task-definitions/a',
+];
 const WITH_OPTIONAL_BODY = [
   `/ojs/v1/jobs/${ID}/activate`,
   `/ojs/v1/dead-letter/${ID}/retry`,
@@ -36,6 +44,7 @@ const WITH_OPTIONAL_BODY = [
   '/ojs/v1/queues/default/resume',
   '/waybill/v1/keys/abcdefghjkmn/rotate',
   ...['pause', 'resume', 'rotate-secret', 'test'].map((verb) => `/waybill/v1/webhooks/mine/${verb}`),
+  ...['cancel', 'resume', 'tasks/a/retry', 'tasks/a/approve'].map((verb) => `/tasks/jobs/job-${ID}/${verb}`),
 ];
 
 /** Sends something bad and holds the server to the status, the code and an unchanged store. */

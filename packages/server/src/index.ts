@@ -11,6 +11,7 @@ export {
   type TestFireOptions,
   testFire,
 } from './alerts/alert-service.ts';
+export { type AppOptions, createApp, createTasksApp } from './app.ts';
 export type { KeyLookup } from './auth/identified.ts';
 export type { JwtOptions } from './auth/jwt-options.ts';
 export type { LeaseTokenOptions } from './auth/lease-tokens.ts';

@@ -15,6 +15,8 @@ interface World {
   pending: string;
   dead: string;
   flow: string;
+  /** A job of tasks: one waits, one has failed and one is in review. */
+  tasks: string;
   key: string;
   lease: Lease;
   /** The id of an open question of the leased job. */
@@ -43,6 +45,14 @@ const decides = (verb: string, body: object): Route => ({
   ...about(({ flow }) => ({ path: `/ojs/v1/workflows/${flow}/${verb}`, body })),
   own: 404,
 });
+const aTask = (taskId: string, more: object = {}) => ({
+  taskId,
+  name: SECRET,
+  type: 'test.task',
+  queue: 'tasks',
+  ...more,
+});
+const ofTasks = (rest: string, body?: unknown) => about(({ tasks }) => ({ path: `/tasks/jobs/${tasks}${rest}`, body }));
 const held = ({ lease }: World) => ({ job_id: lease.job.id, lease_token: lease.token });
 
 /** By method and path: the test below holds this to the routes of the app, so that none is forgotten. */
@@ -124,6 +134,22 @@ const ROUTES: Record<string, Route> = {
   'POST /ojs/v1/workflows/:id/approve': decides('approve', { node: 'draft' }),
   'POST /ojs/v1/workflows/:id/request-revision': decides('request-revision', { node: 'draft', feedback: 'Shorter.' }),
   'POST /ojs/v1/workflows/:id/resume': about(({ flow }) => ({ path: `/ojs/v1/workflows/${flow}/resume` })),
+  'POST /tasks/jobs': seen('/tasks/jobs', 201, { tasks: [aTask('a', { name: 'own' })] }, 201),
+  'GET /tasks/jobs': seen('/tasks/jobs', 200),
+  'GET /tasks/jobs/:jobId': ofTasks(''),
+  'POST /tasks/jobs/:jobId/cancel': ofTasks('/cancel'),
+  'POST /tasks/jobs/:jobId/resume': ofTasks('/resume'),
+  'POST /tasks/jobs/:jobId/tasks': ofTasks('/tasks', { tasks: [aTask('more')] }),
+  'GET /tasks/jobs/:jobId/tasks/:taskId/events': ofTasks('/tasks/waits/events'),
+  'POST /tasks/jobs/:jobId/tasks/:taskId/retry': ofTasks('/tasks/failed/retry'),
+  'POST /tasks/jobs/:jobId/tasks/:taskId/approve': ofTasks('/tasks/reviewed/approve'),
+  'POST /tasks/jobs/:jobId/tasks/:taskId/request-revision': ofTasks('/tasks/reviewed/request-revision', {
+    feedback: 'No.',
+  }),
+  'GET /tasks/task-definitions': seen('/tasks/task-definitions', 200),
+  'GET /tasks/task-definitions/:name': seen('/tasks/task-definitions/of-a', 404),
+  'PUT /tasks/task-definitions/:name': seen('/tasks/task-definitions/of-a', 200, { type: 'test.task' }),
+  'DELETE /tasks/task-definitions/:name': seen('/tasks/task-definitions/of-a', 404),
   'GET /ojs/v1/queues': seen('/ojs/v1/queues', 200),
   'GET /ojs/v1/queues/:name': seen('/ojs/v1/queues/default', 200),
   'GET /ojs/v1/queues/:name/stats': seen('/ojs/v1/queues/default/stats', 200),
@@ -168,7 +194,8 @@ function routesOf({ plural, example }: RecordKind): Record<string, Route> {
 /** Whether the server is well is asked without a tenant. */
 const OPEN = ['/auth/session', '/ojs/manifest', '/ojs/errors/:code', '/ojs/v1/health', '/health', '/ready'];
 
-async function makeWorld({ jobs, budgets, crons, workflows, records, keys }: Waybill): Promise<World> {
+async function makeWorld(waybill: Waybill): Promise<World> {
+  const { jobs, budgets, crons, workflows, records, keys } = waybill;
   const at = { tenant: 'a' };
   const claimed = async () => {
     await jobs.enqueue(JOB, at);
@@ -185,12 +212,33 @@ async function makeWorld({ jobs, budgets, crons, workflows, records, keys }: Way
   const { job } = await jobs.enqueue(JOB, at);
   const { job: pending } = await jobs.enqueue({ ...JOB, options: { pending: true } }, at);
   await crons.put({ ...CRON, description: SECRET }, at);
+  const tasks = await makeTasks(waybill);
   const flow = await workflows.create({ type: 'chain', name: SECRET, steps: [JOB] }, at);
   for (const { kind, example } of RECORD_KINDS)
     await records!.put({ kind, id: 'of-a', value: { ...example, secret: SECRET }, expected: 0 }, at);
   await budgets.set({ unit: 'pages', period: 'day', limit: 10, key: SECRET }, at);
   const { key } = await keys!.create({ name: SECRET, scopes: ['enqueue'] }, at);
-  return { job: job.id, pending: pending.id, dead: doomed.id, flow: flow.id, key: key.id, lease, question };
+  return { job: job.id, pending: pending.id, dead: doomed.id, flow: flow.id, tasks, key: key.id, lease, question };
+}
+
+async function makeTasks({ jobs, workflows, records }: Waybill): Promise<string> {
+  const at = { tenant: 'a' };
+  const value = { type: 'test.task', queue: 'tasks', told: { description: SECRET } };
+  await records!.put({ kind: 'task-definition', id: 'of-a', value, expected: 0 }, at);
+  const node = (id: string, more: object = {}) => ({
+    ...{ id, type: 'test.task', args: [{ taskId: id, name: SECRET }], options: { queue: 'tasks' }, ...more },
+  });
+  const nodes = [node('failed'), node('reviewed', { review: true }), node('waits', { depends_on: ['reviewed'] })];
+  const { id } = await workflows.create({ nodes }, at);
+  for (const { job, token: leaseToken } of await jobs.claim({ ...at, queues: ['tasks'], count: 2 })) {
+    const error = { code: SECRET, message: SECRET };
+    const outcome =
+      job.node === 'failed'
+        ? ({ kind: 'discarded', error } as const)
+        : ({ kind: 'completed', result: SECRET } as const);
+    await jobs.settle({ ...at, id: job.id, leaseToken, outcome });
+  }
+  return `job-${id}`;
 }
 
 /** All that is stored for a tenant, but for when its workers were last seen. */
@@ -202,7 +250,9 @@ async function storedFor(waybill: Waybill, tenant: string) {
   const lists = [await crons.list({ tenant }), await queues.list({ tenant }), await workers.list({ tenant })];
   const asked = await questions.list({ tenant });
   const ofKeys = [await keys!.list({ tenant }), await budgets.list({ tenant })];
-  const own = RECORD_KINDS.map(({ kind }) => records!.list({ tenant, kind, limit: 1_000 }));
+  const own = [...RECORD_KINDS.map(({ kind }) => kind), 'task-definition'].map((kind) =>
+    records!.list({ tenant, kind, limit: 1_000 }),
+  );
   return JSON.stringify([
     items,
     log,

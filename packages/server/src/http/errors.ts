@@ -28,7 +28,7 @@ export function onError(logger: Logger): ErrorHandler<Env> {
 }
 
 /** Tells an unknown path from a known path under another method. Call it after the last route was added. */
-export function onUnknown(app: App): NotFoundHandler<Env> {
+export function onUnknown(app: App, hint: string): NotFoundHandler<Env> {
   const paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   for (const { path, method } of app.routes) {
     if (method === 'ALL') continue;
@@ -43,7 +43,6 @@ export function onUnknown(app: App): NotFoundHandler<Env> {
       [...paths.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : [])),
     );
     if (allowed.size === 0) {
-      const hint = 'The interface begins at /ojs/v1; GET /ojs/manifest says what this server can do.';
       return refuse(c, new WaybillError('not_found', `There is nothing at ${path.slice(0, 200)}.`, { hint }));
     }
     return refuseMethod(c, method, allowed);

@@ -39,7 +39,7 @@ export function eventRoutes(app: App, surface: Surface): void {
     const log = portOf(c).events;
     const reading = await readingOf(c, query, log, wantsStream);
     if (wantsStream) return streamEvents(c, reading, surface);
-    const { events, cursor, atEnd, missed } = await poll(log, reading, limit);
+    const { events, cursor, atEnd, missed } = await readLog(log, reading, limit);
     return answer(c, { events: events.map(eventToWire), cursor, has_more: !atEnd, ...(missed && { missed }) });
   });
 }
@@ -58,8 +58,8 @@ async function readingOf(c: Ctx, query: Query, log: Events, isStream: boolean): 
   return { after: begin, filter };
 }
 
-/** Reads on while the filter lets nothing through: an empty page before the end would only make the client ask again. */
-async function poll(log: Events, reading: Reading, limit: number): Promise<EventPage> {
+/** A page of the log. Reads on while the filter lets nothing through: an empty page before the end would only make the client ask again. */
+export async function readLog(log: Events, reading: Reading, limit: number): Promise<EventPage> {
   let page = await log.read({ ...reading, limit });
   const { missed } = page;
   for (let slice = 1; slice < MAX_SLICES && page.events.length === 0 && !page.atEnd; slice += 1) {

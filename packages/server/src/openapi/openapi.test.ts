@@ -78,6 +78,7 @@ test('C9: no two schemas have one name, since generated clients put them into on
     'questions',
     'queues',
     'sessions',
+    'tasks',
     'tenants',
     'webhooks',
     'workflows',

@@ -26,6 +26,8 @@ const IN_WORDS: [field: RegExp, message: RegExp][] = [
   [/^expires_at$/, /must lie in the future/],
   [/^types$/, /cannot narrow the scope work/],
   [/^scopes$/, /may have 'metrics' only in a key for all tenants/],
+  [/^tasks\[\d+\]\.name$/, /there is no task definition/],
+  [/^tasks(\[\d+\]\.(taskId|dependsOn\[\d+\]))?$/, /an earlier task|is no task here|go in a circle/],
   [/^(paused|secret)$/, /cannot be changed by this call/],
   // Which of its fields an entry has depends on its type, and which parameters a journal takes on the Accept.
   [/^entries\[\d+\]\.(output|stream|data)$/, /is for 'output' only|is not for 'output'|must be bytes/],

@@ -78,7 +78,7 @@ export function recordsOf(c: Ctx): Records {
   throw new WaybillError('unsupported', 'This server stands before another one, which keeps the records.');
 }
 
-async function foundIn(records: Records, kind: string, id: string): Promise<StoredRecord | null> {
+export async function foundIn(records: Records, kind: string, id: string): Promise<StoredRecord | null> {
   try {
     return await records.get(kind, id);
   } catch (error) {

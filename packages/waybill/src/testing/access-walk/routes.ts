@@ -28,6 +28,10 @@ const run = (path: string): Route => ({
   },
 });
 
+const TASK = (things: Things) => {
+  const { type, options } = things.request();
+  return { tasks: [{ taskId: 'more', name: 'More', type, queue: options!.queue }] };
+};
 const RULE = () => ({ concurrency: 50 });
 /** Nothing listens there, so a delivery fails at once. */
 const HOOK = () => ({ url: 'http://127.0.0.1:1/hook' });
@@ -120,6 +124,24 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     ...(['admin', '/ojs/v1/workflows/:/request-revision', 'reviewedFlow'] as const),
     () => ({ ...DRAFT, feedback: 'Shorter.' }),
   ),
+  'POST /tasks/jobs': all('enqueue', '/tasks/jobs', TASK, 201),
+  'GET /tasks/jobs': all('read', '/tasks/jobs'),
+  'GET /tasks/jobs/:jobId': one('read', '/tasks/jobs/job-:', 'flow'),
+  'POST /tasks/jobs/:jobId/cancel': one('enqueue', '/tasks/jobs/job-:/cancel', 'flow'),
+  'POST /tasks/jobs/:jobId/tasks': one('enqueue', '/tasks/jobs/job-:/tasks', 'flow', TASK),
+  'POST /tasks/jobs/:jobId/resume': one('admin', '/tasks/jobs/job-:/resume', 'failedFlow'),
+  // The first step of a chain goes by the name 0.
+  'GET /tasks/jobs/:jobId/tasks/:taskId/events': one('read', '/tasks/jobs/job-:/tasks/0/events', 'flow'),
+  'POST /tasks/jobs/:jobId/tasks/:taskId/retry': one('admin', '/tasks/jobs/job-:/tasks/0/retry', 'failedFlow'),
+  'POST /tasks/jobs/:jobId/tasks/:taskId/approve': one('admin', '/tasks/jobs/job-:/tasks/draft/approve', 'reviewedFlow'),
+  'POST /tasks/jobs/:jobId/tasks/:taskId/request-revision': one(
+    ...(['admin', '/tasks/jobs/job-:/tasks/draft/request-revision', 'reviewedFlow'] as const),
+    () => ({ feedback: 'Shorter.' }),
+  ),
+  'GET /tasks/task-definitions': all('read', '/tasks/task-definitions'),
+  'GET /tasks/task-definitions/:name': one('read', '/tasks/task-definitions/:', 'definition'),
+  'PUT /tasks/task-definitions/:name': all('admin', '/tasks/task-definitions/:', () => ({ type: 'test.made' })),
+  'DELETE /tasks/task-definitions/:name': one('admin', '/tasks/task-definitions/:', 'definition'),
   'GET /ojs/v1/queues': all('read', '/ojs/v1/queues'),
   'GET /ojs/v1/queues/:name': all('read', '/ojs/v1/queues/:'),
   'GET /ojs/v1/queues/:name/stats': all('read', '/ojs/v1/queues/:/stats'),

@@ -24,6 +24,7 @@ export async function storedFor(waybill: Waybill, tenant: string, limitKeys: rea
     workflows.list({ ...at, limit: PAGE }),
     workers.list(at),
     records!.list({ ...at, kind: 'incident', limit: PAGE }),
+    records!.list({ ...at, kind: 'task-definition', limit: PAGE }),
     webhooksOf(waybill, tenant),
     budgets.list({ ...at, limit: PAGE }),
     // Unknown as long as it has no queue.

@@ -37,6 +37,8 @@ export interface Things {
   waitingFlow(): Promise<string>;
   /** Its node 'draft' waits for its review. */
   reviewedFlow(): Promise<string>;
+  /** Of a task; its name. */
+  definition(): Promise<string>;
   cron(): Promise<string>;
   worker(): Promise<string>;
   limit(): Promise<string>;
@@ -142,6 +144,12 @@ export function thingsIn(waybill: Waybill, cell: Cell): Things {
       if (isSettled) await atRest(id, 'draft');
       return id;
     },
+    definition: async () => {
+      const name = named(wholeMarkOf(tenant));
+      const value = { type: cell.type, queue, told: { description: mark } };
+      await records!.put({ kind: 'task-definition', id: name, value, expected: 0 }, at);
+      return name;
+    },
     cron: async () => {
       // Without a mark: what a request names may come back, and no more than that.
       const name = named('cron');
@@ -199,6 +207,7 @@ export function noThings(cell: Cell): Things {
       failedFlow: id,
       waitingFlow: id,
       reviewedFlow: id,
+      definition: name,
       cron: name,
       worker: name,
       limit: name,
