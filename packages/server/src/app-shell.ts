@@ -98,8 +98,24 @@ const DEFAULTS = {
 } satisfies Partial<AppOptions>;
 
 const OPTIONS: Record<keyof AppOptions, true> = {
-  ...{ waybill: true, auth: true, cors: true, requestsPerMinute: true, openRequests: true, version: true, logger: true, clock: true },
-  ...{ maxBodyBytes: true, visibilityMs: true, requireLease: true, testDirectives: true, streamHeartbeatMs: true, observeRequest: true },
+  ...{
+    waybill: true,
+    auth: true,
+    cors: true,
+    requestsPerMinute: true,
+    openRequests: true,
+    version: true,
+    logger: true,
+    clock: true,
+  },
+  ...{
+    maxBodyBytes: true,
+    visibilityMs: true,
+    requireLease: true,
+    testDirectives: true,
+    streamHeartbeatMs: true,
+    observeRequest: true,
+  },
   ...{ metrics: true, accessLog: true, webhooks: true, leaseTokens: true, slowReaderMs: true, observeStreams: true },
 };
 
@@ -138,7 +154,17 @@ export interface AppRoutes {
 export function appOf(call: string, options: AppOptions, { first, open, known, routes, hint }: AppRoutes): App {
   // A misspelt `auth` would let everybody in.
   checkNames(call, options, Object.keys(OPTIONS));
-  const { waybill, auth, cors, requestsPerMinute, openRequests, observeRequest, observeStreams, leaseTokens, ...given } = {
+  const {
+    waybill,
+    auth,
+    cors,
+    requestsPerMinute,
+    openRequests,
+    observeRequest,
+    observeStreams,
+    leaseTokens,
+    ...given
+  } = {
     ...DEFAULTS,
     ...options,
   };

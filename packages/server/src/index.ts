@@ -1,6 +1,5 @@
 // What users of the server need.
 
-export { type AppOptions, asksWho, createApp } from './app.ts';
 export type { AlertOptions, SlackOptions } from './alerts/alert-options.ts';
 export { checkAlerts } from './alerts/alert-options.ts';
 export {
@@ -11,7 +10,7 @@ export {
   type TestFireOptions,
   testFire,
 } from './alerts/alert-service.ts';
-export { type AppOptions, createApp, createTasksApp } from './app.ts';
+export { type AppOptions, asksWho, createApp, createTasksApp } from './app.ts';
 export type { KeyLookup } from './auth/identified.ts';
 export type { JwtOptions } from './auth/jwt-options.ts';
 export type { LeaseTokenOptions } from './auth/lease-tokens.ts';

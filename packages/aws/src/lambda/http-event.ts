@@ -71,7 +71,9 @@ function headersOf(event: HttpEvent): Headers {
 }
 
 function queryOf({ multiValueQueryStringParameters: parameters }: HttpEventV1): string {
-  const pairs = Object.entries(parameters ?? {}).flatMap(([name, values = []]) => values.map((value): [string, string] => [name, value]));
+  const pairs = Object.entries(parameters ?? {}).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
   return new URLSearchParams(pairs).toString();
 }
 

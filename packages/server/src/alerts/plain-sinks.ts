@@ -1,6 +1,6 @@
 import { type IncidentSeverity, type Logger, type Sink, SYSTEM_TENANT } from '@waybill/core';
 import { checkAnswer, send, type WebhookOptions } from '../webhooks/webhook-sink.ts';
-import { OF_INCIDENTS, type Alert, alertOf } from './alert.ts';
+import { type Alert, alertOf, OF_INCIDENTS } from './alert.ts';
 
 interface WebhookParts extends WebhookOptions {
   from: IncidentSeverity;

@@ -1,5 +1,5 @@
 import { type IncidentSeverity, type Sink, SYSTEM_TENANT } from '@waybill/core';
-import { OF_INCIDENTS, alertOf } from './alert.ts';
+import { alertOf, OF_INCIDENTS } from './alert.ts';
 import type { SlackTarget } from './alert-options.ts';
 import type { AlertThreads, Thread } from './alert-threads.ts';
 import { type SlackParts, sendToSlack } from './slack-api.ts';

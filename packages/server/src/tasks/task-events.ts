@@ -29,7 +29,14 @@ const NAMES: Partial<Record<JobEventType, string>> = {
 export const TOLD_TYPES = Object.keys(NAMES) as JobEventType[];
 
 const OF_REVIEW: readonly JobEventType[] = [
-  ...(['job.in_review', 'job.revision_requested', 'job.approved', 'job.discarded', 'job.skipped', 'job.cancelled'] as const),
+  ...([
+    'job.in_review',
+    'job.revision_requested',
+    'job.approved',
+    'job.discarded',
+    'job.skipped',
+    'job.cancelled',
+  ] as const),
 ];
 const TIMED_OUT = 'Task Timeout';
 
@@ -44,7 +51,8 @@ export function taskEventToWire(
   const { type, at, data, source, run, attempt } = event;
   const isReviewed = row !== first;
   // The row of the task tells its review, and its rounds all else; one that completes is submitted for its review.
-  if (isReviewed && (type === 'job.completed' || (event.jobId === row.id && !OF_REVIEW.includes(type)))) return undefined;
+  if (isReviewed && (type === 'job.completed' || (event.jobId === row.id && !OF_REVIEW.includes(type))))
+    return undefined;
   const round = rounds.findIndex(({ id }) => id === event.jobId);
   const { worker_id: workerId, ...others } = data;
   return {

@@ -85,7 +85,8 @@ export async function startHost(
       ...(telemetry?.metrics && { metrics: telemetry.metrics }),
     });
     const { eventBus, blobs } = options;
-    if (eventBus) telling = await tellEventBus(eventBus, { waybill, blobs, logger, observe: instrumentation?.delivery });
+    if (eventBus)
+      telling = await tellEventBus(eventBus, { waybill, blobs, logger, observe: instrumentation?.delivery });
     const listening = await listenSomewhere(app, options, logger);
     webhooks.start();
     alerting.start();

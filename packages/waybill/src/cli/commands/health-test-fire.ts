@@ -13,7 +13,11 @@ export const healthTestFire = command({
   summary: 'send a test alert through each sink; exit 1 when one failed',
   usesStore: false,
   readsConfig: true,
-  options: { 'webhook-target': SERVE_OPTIONS['webhook-target'], 'allow-private-webhooks': SERVE_OPTIONS['allow-private-webhooks'], ...LOG_OPTION },
+  options: {
+    'webhook-target': SERVE_OPTIONS['webhook-target'],
+    'allow-private-webhooks': SERVE_OPTIONS['allow-private-webhooks'],
+    ...LOG_OPTION,
+  },
   notes: `Reads the section alerts of the configuration file, and the variables WAYBILL_SLACK_TOKEN, WAYBILL_SLACK_CHANNEL,
 WAYBILL_SLACK_WEBHOOK, WAYBILL_ALERT_WEBHOOK and WAYBILL_ALERT_WEBHOOK_SECRET. Nothing is kept of the alert.`,
   run: async ({ values }, context) => {

@@ -133,7 +133,11 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   // The first step of a chain goes by the name 0.
   'GET /tasks/jobs/:jobId/tasks/:taskId/events': one('read', '/tasks/jobs/job-:/tasks/0/events', 'flow'),
   'POST /tasks/jobs/:jobId/tasks/:taskId/retry': one('admin', '/tasks/jobs/job-:/tasks/0/retry', 'failedFlow'),
-  'POST /tasks/jobs/:jobId/tasks/:taskId/approve': one('admin', '/tasks/jobs/job-:/tasks/draft/approve', 'reviewedFlow'),
+  'POST /tasks/jobs/:jobId/tasks/:taskId/approve': one(
+    'admin',
+    '/tasks/jobs/job-:/tasks/draft/approve',
+    'reviewedFlow',
+  ),
   'POST /tasks/jobs/:jobId/tasks/:taskId/request-revision': one(
     ...(['admin', '/tasks/jobs/job-:/tasks/draft/request-revision', 'reviewedFlow'] as const),
     () => ({ feedback: 'Shorter.' }),
