@@ -27,7 +27,7 @@ const CORE_FOLDERS = {
 };
 
 const MAX_LINES = 400;
-const GENERATED = /^packages\/protocol\/src\/gen\//;
+const GENERATED = /^packages\/(?:protocol\/src\/gen\/|waybill\/src\/config\/waybill-config\.ts$)/;
 const VAGUE = /(^|\/)(utils?|common|helpers?|misc|types)(\/|\.ts$)/;
 
 const problems = [];
