@@ -1,5 +1,6 @@
 import { ALL_TENANTS, type Principal, WaybillError } from '@waybill/core';
-import type { App, Ctx } from './env.ts';
+import type { App } from './env.ts';
+import { principalOf } from './port.ts';
 
 /** Reads the metrics of this process as a text of Prometheus. */
 export type MetricsText = () => Promise<string>;
@@ -17,13 +18,6 @@ export function metricsRoute(app: App, metrics: MetricsText | undefined): void {
     }
     return c.body(await metrics(), 200, { 'Content-Type': MEDIA_TYPE, 'Cache-Control': 'no-store' });
   });
-}
-
-function principalOf(c: Ctx): Principal {
-  const principal = c.get('principal');
-  if (principal === undefined)
-    throw new WaybillError('internal', 'This route stands before the one that gives a port.');
-  return principal;
 }
 
 /** They count the jobs of all tenants, under the names of all queues: a key that is narrower must not see them. */

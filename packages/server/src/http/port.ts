@@ -82,6 +82,13 @@ export function checkTenantOf(c: Ctx, request: unknown, field = 'meta'): void {
   throw invalidField(`${field}.tenant_id`, `names another tenant than '${tenant}', whose request this is.`);
 }
 
+export function principalOf(c: Ctx): Principal {
+  const principal = c.get('principal');
+  if (principal === undefined)
+    throw new WaybillError('internal', 'This route stands before the one that gives a port.');
+  return principal;
+}
+
 export function portOf(c: Ctx): Waybill {
   const port = c.get('port');
   if (port === undefined) throw new WaybillError('internal', 'This route stands before the one that gives a port.');

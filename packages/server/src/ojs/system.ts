@@ -35,6 +35,7 @@ const EXTENSIONS = [
   'waybill.workflow_signals',
   'waybill.workflow_reviews',
   'waybill.list_workflows',
+  'waybill.task_jobs',
   'waybill.queue_limit',
   'waybill.queue_keep',
   'waybill.rate_limit_keys',

@@ -101,6 +101,23 @@ test('who makes jobs need not read them, and may add to them and cancel them', a
   expect((await producer('POST', `${one}/cancel`)).status).toBe(200);
 });
 
+test('who tries to repair or to decide without the right is written down', async () => {
+  const { as, waybill } = asked();
+  const { body } = await as('producer')('POST', '/jobs', { tasks: [aTask('a', { requiresReview: true })] });
+  const one = `/jobs/${body.jobId}`;
+  await as('reader')('POST', `${one}/resume`);
+  await as('reader')('POST', `${one}/tasks/a/approve`);
+  await as('reader')('POST', `${one}/tasks/a/request-revision`, { feedback: 'No.' });
+  await as('reader')('PUT', '/task-definitions/work', { type: 'a.b' });
+  const { events } = await waybill.events.read({ filter: { tenant: 'acme', types: ['audit.recorded'] }, limit: 10 });
+  expect(events.map(({ data }) => [data['action'], data['outcome']])).toEqual([
+    ['workflows.resume', 'forbidden'],
+    ['workflows.approve', 'forbidden'],
+    ['workflows.requestRevision', 'forbidden'],
+    ['task-definitions.change', 'forbidden'],
+  ]);
+});
+
 test('definitions are changed by administrators, read by readers and used by producers, of one tenant', async () => {
   const { as } = asked();
   const definition = { description: 'Work.', tag: 'worker' };

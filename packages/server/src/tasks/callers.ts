@@ -1,5 +1,6 @@
 import { type Scope, scoped, type Waybill, WaybillError } from '@waybill/core';
 import type { Ctx } from '../http/env.ts';
+import { principalOf } from '../http/port.ts';
 import { Definitions } from './definitions.ts';
 
 /** For what is not a call of the port. Refused in the same words. */
@@ -31,10 +32,4 @@ export function readerOf(c: Ctx, waybill: Waybill): Pick<Waybill, 'workflows' | 
 
 export function definitionsFor(c: Ctx, { records }: Waybill): Definitions {
   return new Definitions(records, c.get('tenant') ?? '', principalOf(c));
-}
-
-function principalOf(c: Ctx) {
-  const principal = c.get('principal');
-  if (principal !== undefined) return principal;
-  throw new WaybillError('internal', 'This route stands before the one that gives a port.');
 }

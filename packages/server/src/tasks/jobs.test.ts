@@ -171,6 +171,28 @@ describe('everything that is wrong with a request is told at once', () => {
     expect((await shownJob(server, jobId)).tasks.map(({ taskId }: { taskId: string }) => taskId)).toEqual(ids);
   });
 
+  test('ids and names that mean something to JavaScript are ids and names like any other', async () => {
+    const server = harness();
+    const ids = ['__proto__', 'constructor', 'toString', 'depends_on', 'id'];
+    const jobId = await madeJob(
+      server,
+      ids.map((id, index) => aTask(id, { dependsOn: ids.slice(0, index) })),
+    );
+    const { tasks } = await shownJob(server, jobId);
+    expect(tasks.map(({ taskId, dependsOn }: { taskId: string; dependsOn: string[] }) => [taskId, dependsOn])).toEqual(
+      ids.map((id, index) => [id, ids.slice(0, index)]),
+    );
+    await complete(server, await runOf(server, '__proto__'), 'p');
+    expect((await runOf(server, 'constructor')).parentResults).toEqual(['p']);
+    const named = await server.post(JOBS, {
+      tasks: [
+        { taskId: 'a', name: '__proto__' },
+        { taskId: 'b', name: 'constructor' },
+      ],
+    });
+    expect([named.status, faultsOf(named.body).length]).toEqual([400, 2]);
+  });
+
   test('a body that is not JSON is the fault of the caller', async () => {
     const { raw } = harness();
     const { status, body } = await raw('POST', JOBS, {

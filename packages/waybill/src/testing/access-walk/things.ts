@@ -145,7 +145,7 @@ export function thingsIn(waybill: Waybill, cell: Cell): Things {
       return id;
     },
     definition: async () => {
-      const name = named(wholeMarkOf(tenant));
+      const name = named('definition');
       const value = { type: cell.type, queue, told: { description: mark } };
       await records!.put({ kind: 'task-definition', id: name, value, expected: 0 }, at);
       return name;
