@@ -78,6 +78,27 @@ test('a chain stops at a failure, and resuming it goes on from there', async () 
   expect((await server.post(`/ojs/v1/workflows/${id}/resume`)).status).toBe(409);
 });
 
+test('only the nodes that a call names are resumed', async () => {
+  const server = harness();
+  const nodes = [
+    { id: 'a', ...job('a.one', ONCE) },
+    { id: 'b', ...job('a.two', ONCE) },
+    { id: 'behind', depends_on: ['a'], ...job('a.three') },
+  ];
+  const { id } = await created(server, { nodes });
+  await worked(server, { error: { code: 'broken', message: 'no' } });
+  await worked(server, { error: { code: 'broken', message: 'no' } });
+  const resume = (body: object) => server.post(`/ojs/v1/workflows/${id}/resume`, body);
+  expect((await resume({ nodes: ['c'] })).status).toBe(404);
+  expect((await resume({ nodes: ['behind'] })).status).toBe(409);
+  for (const body of [{ nodes: [] }, { nodes: 'a' }, { node: ['a'] }]) expect((await resume(body)).status).toBe(400);
+  expect((await resume({ nodes: ['a'] })).body.workflow).toMatchObject({ state: 'running' });
+  expect((await worked(server)).type).toBe('a.one');
+  expect((await worked(server)).type).toBe('a.three');
+  expect(await idle(server)).toBe(true);
+  expect((await server.get(`/ojs/v1/workflows/${id}`)).body.workflow.state).toBe('failed');
+});
+
 test('a group counts its jobs and fails when one of them did', async () => {
   const server = harness();
   const { id, ...workflow } = await created(server, { type: 'group', jobs: [job('a.b'), job('a.b', ONCE)] });

@@ -361,6 +361,8 @@ const SCENARIOS: Record<string, Scenario> = {
       grown: withoutId(await workflows.addNodes(id, [node('c', 'b')])),
       cancelled: withoutId(await workflows.cancel(id)),
       resumed: await codeOf(() => workflows.resume(id)),
+      resumedOne: await codeOf(() => workflows.resume(id, { nodes: ['0'] })),
+      resumedNone: await refusal(workflows.resume(id, { nodes: [] })),
     };
   },
 
