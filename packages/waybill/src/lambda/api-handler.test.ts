@@ -1,6 +1,6 @@
 import { type Engine, silentLogger } from '@waybill/core';
 import { memoryStore, memoryTransport, TestClock } from '@waybill/core/testing';
-import { createApp } from '@waybill/server';
+import { createApp, createTasksApp } from '@waybill/server';
 import type { APIGatewayProxyEvent, APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { type ApiHandlerOptions, apiHandler } from './api-handler.ts';
@@ -56,6 +56,16 @@ describe('the API as a function', () => {
     const shown = await handler(event('GET', `/ojs/v1/jobs/${job.id}`), CONTEXT);
     expect(JSON.parse(shown.body).job).toMatchObject({ id: job.id, args: ['é'] });
     expect(shown.headers ?? shown.multiValueHeaders).toHaveProperty('content-type');
+  });
+
+  test('is the producer API alone, where the caller makes that app', async () => {
+    const app = (waybill: Engine) => createTasksApp({ waybill, version: '0', logger: silentLogger });
+    const { handler, sent } = api({ app });
+    const tasks = [{ taskId: 'a', name: 'A', type: 'mail.send' }];
+    const made = await handler(v2('POST', '/jobs', { tasks }), CONTEXT);
+    expect([made.statusCode, sent()]).toEqual([201, 1]);
+    const shown = await handler(v1('GET', `/jobs/${JSON.parse(made.body).jobId}`), CONTEXT);
+    expect(JSON.parse(shown.body).tasks).toMatchObject([{ taskId: 'a', status: 'pending' }]);
   });
 
   test('queries arrive as they were sent', async () => {
