@@ -11,6 +11,7 @@ import { type ContainedProcess, type EndCause, type ProcessEnd, WORKER_STOPPED }
 import type { ResolvedIsolate } from './isolate-options.ts';
 import type { IsolatedProgram, IsolationParts, RunHandover, RunInput } from './isolated-program.ts';
 import { OutputLog } from './output-log.ts';
+import { LONGEST_TIMER_MS } from './process/quantities.ts';
 import { factsOf } from './run-failure.ts';
 import { Vitals } from './vitals.ts';
 
@@ -114,7 +115,7 @@ function endOnAbort(
 
 /** A process manager does not wait for the usual steps. */
 function killAfter(running: ContainedProcess, ms: number): void {
-  const timer = setTimeout(() => running.kill('cancelled'), ms);
+  const timer = setTimeout(() => running.kill('cancelled'), Math.min(ms, LONGEST_TIMER_MS));
   void running.ended.then(() => clearTimeout(timer));
 }
 
@@ -128,9 +129,12 @@ function endOnTimeout(
   { abortMs }: IsolationParts,
 ): () => void {
   if (timeoutMs === null) return () => {};
-  const timer = setTimeout(() => {
-    const wasAsked = program.abort('timeout', `The process exceeded its timeout of ${timeoutMs} ms.`);
-    running.end('timeout', wasAsked ? abortMs : 0);
-  }, timeoutMs);
+  const timer = setTimeout(
+    () => {
+      const wasAsked = program.abort('timeout', `The process exceeded its timeout of ${timeoutMs} ms.`);
+      running.end('timeout', wasAsked ? abortMs : 0);
+    },
+    Math.min(timeoutMs, LONGEST_TIMER_MS),
+  );
   return () => clearTimeout(timer);
 }
