@@ -9,6 +9,7 @@ import type { ResolvedIsolate } from './isolate-options.ts';
 import type { IsolatedProgram } from './isolated-program.ts';
 import { type RunHandover, runVariables } from './isolated-program.ts';
 import { limitsOf } from './limits-of.ts';
+import { PrintedResult } from './printed-result.ts';
 import { readResultFile } from './result-file.ts';
 import { processFailure } from './run-failure.ts';
 import { makeRunFolder, type RunFolder } from './run-folder.ts';
@@ -18,8 +19,7 @@ export class CommandProgram implements IsolatedProgram {
   shown = 'command';
   readonly activity = 'output';
   readonly #callFor: NonNullable<ResolvedIsolate['command']>;
-  readonly #stdout: Buffer[] = [];
-  #stdoutBytes = 0;
+  #printed: PrintedResult | undefined;
   #maxResultBytes = 0;
   #folder: RunFolder | undefined;
 
@@ -30,9 +30,11 @@ export class CommandProgram implements IsolatedProgram {
   async start(run: RunHandover): Promise<ContainedProcess> {
     const { isolate, parts, hooks } = run;
     const call = this.#callFor(run.input.value);
-    const input = textOf(call.input ?? run.input.value, run);
+    const input = textOf(call.input === undefined ? run.input.value : call.input, run);
     this.shown = call.command[0];
     this.#maxResultBytes = parts.maxResultBytes;
+    const printed = new PrintedResult(parts.maxResultBytes);
+    this.#printed = printed;
     this.#folder = await makeRunFolder(input, undefined, isolate.user);
     const { home, config, temp, inputFile, resultFile } = this.#folder;
     const cwd = call.cwd ?? isolate.cwd ?? process.cwd();
@@ -47,7 +49,7 @@ export class CommandProgram implements IsolatedProgram {
       },
       {
         onOutput: (chunk, stream) => {
-          if (stream === 'stdout') this.#keep(chunk);
+          if (stream === 'stdout') printed.add(chunk);
           hooks.onOutput?.(chunk, stream);
         },
       },
@@ -61,26 +63,11 @@ export class CommandProgram implements IsolatedProgram {
   async result(end: ProcessEnd): Promise<Json> {
     if (end.outcome !== 'exited') throw processFailure(end, { code: end.outcome, message: end.message });
     const written = await readResultFile(this.#folder!.resultFile, this.#maxResultBytes);
-    return written === null ? this.#printed() : read(written);
+    return written === null ? this.#printed!.value() : read(written);
   }
 
   async clear(): Promise<void> {
     await this.#folder?.remove();
-  }
-
-  /** More than a result may have is not one. */
-  #keep(chunk: Buffer): void {
-    this.#stdoutBytes += chunk.length;
-    if (this.#stdoutBytes <= this.#maxResultBytes) this.#stdout.push(Buffer.from(chunk));
-    else this.#stdout.length = 0;
-  }
-
-  #printed(): Json {
-    try {
-      return JSON.parse(Buffer.concat(this.#stdout).toString('utf8')) as Json;
-    } catch {
-      return null;
-    }
   }
 }
 

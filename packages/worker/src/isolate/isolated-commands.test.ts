@@ -63,9 +63,25 @@ describe('a task with isolate.command', () => {
     ['null for other output', 'echo done; echo twice', null, null],
     ['null for no output', ':', null, null],
     ['null for output that is larger than a result', 'yes 1 | head -c 5000', null, null],
+    ['null for lines of JSON that are larger than a result', 'yes \'{"a":1}\' | head -c 5000', null, null],
+    ['null for a log that is larger than a result', 'yes "[info] {working" | head -c 5000', null, null],
+    ['the result on stdout where its file is empty', 'echo 1; : > "$WAYBILL_RESULT_FILE"', null, 1],
   ])('has %s', async (_, text, input, result) => {
     expect(await ran({ command: sh(text) }, input)).toMatchObject({ state: 'completed', result });
   });
+
+  it('may have a timeout that is longer than a timer', async () => {
+    expect(await ran({ command: sh('sleep 0.2; echo 1'), timeout: 2 ** 31 })).toMatchObject({ result: 1 });
+  });
+
+  it.each([null, 0, false, ''])(
+    'may be given %j for its input, and then does not see that of the job',
+    async (input) => {
+      expect(await ran({ command: () => ({ command: sh('cat'), input }) }, 'of the job')).toMatchObject({
+        result: input,
+      });
+    },
+  );
 
   it('may be chosen by its input, with a folder and an input of its own', async () => {
     const command = ({ folder }: { folder: string }) => ({ command: sh('pwd >&2; cat'), cwd: folder, input: [folder] });
@@ -107,6 +123,11 @@ describe('a task with isolate.command', () => {
       'a result that is too large',
       { command: sh('yes 1 | head -c 5000 > "$WAYBILL_RESULT_FILE"') },
       { code: 'invalid_result' },
+    ],
+    [
+      'a document on stdout that is too large',
+      { command: sh('echo "[1"; yes ",\\"]\\"" | head -c 5000; echo "]"') },
+      { code: 'invalid_result', message: expect.stringContaining('more than 1000') },
     ],
     ['a function that answers no command', { command: () => [] as never }, { code: 'invalid_request' }],
   ])('fails by %s, and its row says so', async (_, isolate, error) => {

@@ -4,7 +4,7 @@ import { NOT_REGULAR, openRegular } from './open-regular.ts';
 
 const NAME = '$WAYBILL_RESULT_FILE';
 
-/** What a program has left as its result; null where it has left nothing. Never waits for another process. */
+/** What a program has left as its result; null where it has left nothing or an empty file. Never waits for another process. */
 export async function readResultFile(path: string, maxBytes: number): Promise<string | null> {
   const file = await opened(path);
   if (file === null) return null;
@@ -13,7 +13,7 @@ export async function readResultFile(path: string, maxBytes: number): Promise<st
     if (size > maxBytes) throw new InvalidResult(`${NAME} has ${size} bytes, more than ${maxBytes}`);
     // Not to its end: a process that was not found may still write to it.
     const { bytesRead, buffer } = await file.read(Buffer.alloc(size));
-    return buffer.toString('utf8', 0, bytesRead);
+    return bytesRead === 0 ? null : buffer.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();
   }
