@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import type { Json } from '@waybill/core';
 import { type ChannelError, errorFrom, type FromChild, lineOf, type ToChild } from '../channel.ts';
 import type { CallName, ChildCalls } from '../child-calls.ts';
+import { LineReader } from '../process/line-reader.ts';
 
 /** The descriptor that the worker has opened for the channel. */
 const CHANNEL = 3;
@@ -13,17 +14,13 @@ export class ParentLink {
   #lastCall = 0;
 
   constructor(hear: (message: Exclude<ToChild, { kind: 'answer' }>) => void) {
-    let rest = '';
-    this.#socket.setEncoding('utf8');
-    this.#socket.on('data', (text: string) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop()!;
-      for (const line of lines) {
-        const message = JSON.parse(line) as ToChild;
-        if (message.kind === 'answer') this.#answer(message.id, message.value, message.error);
-        else hear(message);
-      }
-    });
+    const hearLine = (line: string): void => {
+      const message = JSON.parse(line) as ToChild;
+      if (message.kind === 'answer') this.#answer(message.id, message.value, message.error);
+      else hear(message);
+    };
+    const lines = new LineReader(Number.POSITIVE_INFINITY, hearLine, () => {});
+    this.#socket.on('data', (chunk: Buffer) => lines.add(chunk));
     // Without its worker the process has nothing left to do.
     this.#socket.on('error', () => process.exit(1));
     this.#socket.on('end', () => process.exit(1));
