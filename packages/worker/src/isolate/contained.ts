@@ -53,6 +53,8 @@ export const WORKER_STOPPED = 'worker_stopped';
 export interface ContainedProcess {
   /** Null where it could not be started. */
   readonly pid: number | null;
+  /** False from its exit on, which is before `ended`. */
+  readonly isRunning: boolean;
   /** Writes a line to the channel; does nothing once that is closed. */
   send(line: string): void;
   /**

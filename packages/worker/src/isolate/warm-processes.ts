@@ -20,7 +20,8 @@ export class WarmProcesses implements ModuleProcesses {
   }
 
   async take(run: RunHandover): Promise<ModuleProcess> {
-    const [ready] = this.#idle;
+    // One that has just died is still among them until all of it is gone.
+    const ready = [...this.#idle].find(({ process }) => process.isRunning);
     if (ready !== undefined) this.#idle.delete(ready);
     this.#failures = 0;
     this.#fill();

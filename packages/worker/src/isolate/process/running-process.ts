@@ -14,7 +14,7 @@ import { type Cause, Ladder } from './ladder.ts';
 import { LineChannel } from './line-channel.ts';
 import { decideOutcome } from './outcome.ts';
 import { OutputReader } from './output-reader.ts';
-import { readOomKills } from './proc-files.ts';
+import { readOomKills, readStat } from './proc-files.ts';
 import { ProcessTree } from './process-tree.ts';
 import { LONGEST_TIMER_MS } from './quantities.ts';
 import { UsageMeter } from './usage-meter.ts';
@@ -71,6 +71,10 @@ export class RunningProcess implements ContainedProcess {
     child.stdin?.on('error', () => {});
     child.stdin?.end(program.stdin);
     this.ended = this.#run();
+  }
+
+  get isRunning(): boolean {
+    return !this.#exited && readStat(this.pid)?.zombie !== true;
   }
 
   send(line: string): void {

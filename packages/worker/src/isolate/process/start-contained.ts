@@ -70,6 +70,7 @@ function notStarted(reason: string | Promise<string>): ContainedProcess {
   }));
   return {
     pid: null,
+    isRunning: false,
     send: () => {},
     end: () => {},
     keepFor: () => {},
