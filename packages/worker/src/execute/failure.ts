@@ -39,8 +39,7 @@ function fromError(error: Error & { code?: unknown }): ErrorInput {
   const { cause } = error;
   return {
     code: typeof error.code === 'string' && error.code !== '' ? cut(error.code, 255) : 'handler_error',
-    // The class says more than `name`, which many subclasses leave at 'Error'.
-    type: cut(error.name === 'Error' ? error.constructor.name : error.name, 255),
+    type: cut(kindOf(error), 255),
     message: cut(messageOf(error), MAX_MESSAGE),
     details: {
       ...(typeof error.stack === 'string' && { stack: cut(error.stack, MAX_STACK) }),
@@ -48,6 +47,10 @@ function fromError(error: Error & { code?: unknown }): ErrorInput {
     },
   };
 }
+
+/** The class says more than `name`, which many subclasses leave at 'Error'. Code of the user's own may have changed both. */
+export const kindOf = (error: Error): string =>
+  String(error.name === 'Error' ? (error.constructor?.name ?? error.name) : error.name);
 
 /** Some errors leave it to others to say what happened: those inside of an AggregateError, or their class alone. */
 function messageOf(error: Error): string {

@@ -1,5 +1,5 @@
 import { type ErrorInput, isObject, type Json, type JsonObject, type LeaseRevision } from '@waybill/core';
-import { RunFailure } from '../execute/failure.ts';
+import { kindOf, RunFailure } from '../execute/failure.ts';
 import type { CallName } from './child-calls.ts';
 
 /** What the process of a module is told, a line of JSON each. */
@@ -78,8 +78,7 @@ export const lineOf = (message: ToChild | FromChild): string => JSON.stringify(m
 export function channelError(error: Error & { code?: unknown; retryable?: unknown; failure?: unknown }): ChannelError {
   const { code, stack, cause, retryable, failure } = error;
   return {
-    // The class says more than `name`, which many subclasses leave at 'Error'.
-    name: error.name === 'Error' ? error.constructor.name : error.name,
+    name: kindOf(error),
     message: String(error.message),
     ...(typeof code === 'string' && { code }),
     ...(typeof stack === 'string' && { stack }),
