@@ -36,7 +36,7 @@ test('values of an environment are known as secrets by their names, or by how th
     ANTHROPIC_API_KEY: 'planted-key-1',
     STRIPE_WEBHOOK_SECRET: 'planted-secret-22',
     DATABASE_URL: 'postgres://app:planted-password@db/x',
-    SSH_AUTH_SOCK: '/tmp/ssh-agent.sock',
+    SSH_AUTH_SOCK: process.execPath,
     SHORT_TOKEN: 'yes',
     EMPTY_TOKEN: undefined,
   };
@@ -45,6 +45,26 @@ test('values of an environment are known as secrets by their names, or by how th
     'planted-secret-22',
     'planted-password',
     'planted-key-1',
+  ]);
+});
+
+test('half of a known secret is never shown, however much shorter the text before it becomes', () => {
+  const secret = 'PlantedSecretValue-0123456789-abcdefgh';
+  const before = Buffer.alloc(300, 'Zq9Xk2').toString('base64').slice(0, 180);
+  const shown = sanitizeErrorMessage(`${before} ${secret} tail`, { secrets: [secret], maxLength: 100 });
+  expect(shown).not.toContain('Planted');
+});
+
+test('a secret that looks like a path is one, unless there is such a file', () => {
+  const key = '/Jalr/UtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY12';
+  expect(knownSecrets({ AWS_SECRET_ACCESS_KEY: key, TLS_KEY: process.execPath })).toEqual([key]);
+});
+
+test('a secret is known as JSON writes it, and a password of an address as its server reads it', () => {
+  const env = { KEY_FILE_SECRET: '{"v":"planted"}', DB: 'postgres://app:p%40ss-planted@db/x' };
+  expect(knownSecrets(env)).toEqual([
+    ...['postgres://app:p%40ss-planted@db/x', '{\\"v\\":\\"planted\\"}', '{"v":"planted"}'],
+    ...['p%40ss-planted', 'p@ss-planted'],
   ]);
 });
 

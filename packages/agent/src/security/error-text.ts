@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { withoutSecrets } from '@waybill/core';
 
 const MASK = '***';
@@ -42,12 +43,15 @@ const MAX_LENGTH = 10_000;
  */
 export function sanitizeErrorMessage(text: string, options: ErrorTextOptions = {}): string {
   const { secrets = [], maxLength = MAX_LENGTH } = options;
-  // Masked before it is cut, so that a cut cannot leave half a secret behind; twice the length bounds the work.
-  let shown = text.slice(0, maxLength * 2);
-  for (const secret of secrets) shown = shown.replaceAll(secret, MASK);
+  // Masked before it is cut, so that a cut cannot leave half a secret behind; twice the length bounds the work of the patterns.
+  let shown = maskKnown(text, secrets).slice(0, maxLength * 2);
   shown = RULES.reduce((masked, [pattern, by]) => masked.replace(pattern, by), withoutSecrets(shown));
   return shown.length <= maxLength ? shown : `${shown.slice(0, maxLength - 1)}…`;
 }
+
+/** The longest first, where one has another one in it. */
+export const maskKnown = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((shown, secret) => shown.replaceAll(secret, MASK), text);
 
 const SECRET_NAME =
   /(?:^|_)(?:\w*key|\w*token|\w*secrets?|\w*passw(?:or)?d|pass|pwd|\w*passphrase|credentials?|dsn|auth|cookie|pat)(?:_|$)/i;
@@ -60,14 +64,26 @@ const SHORTEST = 8;
 export function knownSecrets(env: Readonly<Record<string, string | undefined>>): string[] {
   const found = new Set<string>();
   for (const [name, value = ''] of Object.entries(env)) {
-    if (SECRET_NAME.test(name) && !isPath(value)) found.add(value);
+    if (SECRET_NAME.test(name) && !isFile(value)) found.add(value);
     const [, password] = USER_INFO.exec(value) ?? [];
     if (password === undefined) continue;
     found.add(password);
+    found.add(decoded(password));
     found.add(value);
   }
-  return [...found].filter((value) => value.length >= SHORTEST).sort((a, b) => b.length - a.length);
+  const secrets = [...found].filter((value) => value.length >= SHORTEST);
+  // As JSON writes them, which is how the output of tools comes.
+  const forms = secrets.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]);
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
-/** `SSH_AUTH_SOCK` and the like name a file, which is no secret, and whose folder stands in many texts. */
-const isPath = (value: string): boolean => /^[/.~][\w./~-]*$/.test(value) && value.includes('/');
+/** `SSH_AUTH_SOCK` and the like name a file, which is no secret, and whose folder stands in many texts. A key may begin with `/`. */
+const isFile = (value: string): boolean => /^[/.~][\w./~-]*$/.test(value) && value.includes('/') && existsSync(value);
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

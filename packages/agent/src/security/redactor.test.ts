@@ -21,6 +21,12 @@ test('known secrets are masked anywhere, and fields that hold one by their names
   });
 });
 
+test('a known secret is masked in the names of fields too', () => {
+  const value = { list: [{ 'planted-word': 1 }] };
+  expect(redactor.value(value, 1_000)).toEqual({ list: [{ '***': 1 }] });
+  expect(redactor.withoutKnown(value)).toEqual({ list: [{ '***': 1 }] });
+});
+
 test('a value that is too long becomes a cut text, and a cut leaves no half of a secret', () => {
   expect(redactor.value({ a: 'x'.repeat(100) }, 20)).toHaveLength(20);
   expect(redactor.text(`${'x'.repeat(15)}planted-word`, 20)).toBe(`${'x'.repeat(15)}***`);

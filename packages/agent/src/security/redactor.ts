@@ -1,5 +1,5 @@
 import type { Json } from '@waybill/core';
-import { knownSecrets, sanitizeErrorMessage } from './error-text.ts';
+import { knownSecrets, maskKnown, sanitizeErrorMessage } from './error-text.ts';
 
 /** Deeper values are written as text. */
 const DEEPEST = 12;
@@ -28,7 +28,7 @@ export class Redactor {
   withoutKnown<T>(value: T): T {
     const json = JSON.stringify(value);
     if (json === undefined || this.#secrets.length === 0) return value;
-    return JSON.parse(json, (_, one) => (typeof one === 'string' ? this.#masked(one) : one));
+    return JSON.parse(json, (_, one) => (typeof one === 'string' ? this.#masked(one) : this.#withMaskedNames(one)));
   }
 
   /**
@@ -42,8 +42,13 @@ export class Redactor {
     });
   }
 
+  #withMaskedNames(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [this.#masked(name), one]));
+  }
+
   #masked(text: string): string {
-    return this.#secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
+    return maskKnown(text, this.#secrets);
   }
 
   #clean(value: unknown, maxLength: number, depth: number): Json {
@@ -54,7 +59,9 @@ export class Redactor {
     if (depth === 0) return '…';
     if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map((item) => this.#clean(item, maxLength, depth - 1));
     const entries = Object.entries(value).slice(0, MOST_ITEMS);
-    return Object.fromEntries(entries.map(([name, one]) => [name, this.#named(name, one, maxLength, depth)]));
+    return Object.fromEntries(
+      entries.map(([name, one]) => [this.#masked(name), this.#named(name, one, maxLength, depth)]),
+    );
   }
 
   /** A field called `password` is a secret whatever it holds, and its name and value are only seen together here. */
