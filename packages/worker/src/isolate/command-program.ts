@@ -45,6 +45,7 @@ export class CommandProgram implements IsolatedProgram {
       {
         ...{ command: call.command, cwd, mark: randomUUID(), stdin: input, limits: limitsOf(run) },
         ...(isolate.user !== null && { user: isolate.user }),
+        ...(parts.cgroup !== undefined && { cgroup: parts.cgroup }),
         env: { ...env, ...runVariables(run), ...files },
       },
       {

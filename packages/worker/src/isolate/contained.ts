@@ -12,6 +12,8 @@ export interface ContainedProgram {
   limits: ProcessLimits;
   /** Told apart from every other run on this machine: value of WAYBILL_RUN in the environment of all its descendants. */
   mark: string;
+  /** Where its memory limit may be kept by the kernel; false: nowhere. @defaultValue as the service manager has left it to us */
+  cgroup?: string | false;
   /** The user it runs as; only root can choose. @defaultValue that of the worker */
   user?: { uid: number; gid: number };
 }

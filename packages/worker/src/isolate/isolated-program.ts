@@ -17,6 +17,8 @@ export interface IsolationParts {
   label(job: Job): string;
   /** A larger result fails the run. */
   maxResultBytes: number;
+  /** Of its options. */
+  cgroup?: string | false;
 }
 
 /** What the two ways to run a task differ in: a module that Node loads, or any program. */

@@ -27,6 +27,11 @@ export interface IsolatedOptions {
   stopMs?: number;
   /** Marks each line of output in the log, in brackets. @defaultValue type:id */
   label?: (job: Job) => string;
+  /**
+   * A folder of cgroup v2 that is left to the worker, for groups with the memory limits of its runs; false: the worker looks at memory
+   * itself. @defaultValue the group above that of the worker, where the service manager has left it to the worker
+   */
+  cgroup?: string | false;
   /** A larger result fails the run. @defaultValue 1_048_576 */
   maxResultBytes?: number;
   /** Where output of processes goes, at the level info. @defaultValue stderrLogger, which writes warnings and errors only */
@@ -40,6 +45,10 @@ const RULES: OptionRules<IsolatedOptions> = {
   killAfterMs: wholeFrom(0, 'whole milliseconds from 0 on'),
   stopMs: wholeFrom(0, 'whole milliseconds from 0 on'),
   label: functionOf('a function of the job'),
+  cgroup: {
+    must: 'false, or the path of a folder of cgroup v2',
+    accepts: (value) => value === false || (typeof value === 'string' && value !== ''),
+  },
   maxResultBytes: wholeFrom(0, 'whole bytes from 0 on'),
   logger: { must: 'a logger', accepts: (value) => typeof value === 'object' && value !== null },
 };

@@ -25,7 +25,7 @@ export interface ModuleProcesses {
 export type ModuleStart = Pick<RunHandover, 'isolate' | 'parts' | 'task'>;
 
 export async function startModule(start: ModuleStart): Promise<ModuleProcess> {
-  const { isolate, task } = start;
+  const { isolate, parts, task } = start;
   const folder = await makeRunFolder(null, undefined, isolate.user);
   const { home, config, temp } = folder;
   const cwd = isolate.cwd ?? process.cwd();
@@ -41,6 +41,7 @@ export async function startModule(start: ModuleStart): Promise<ModuleProcess> {
     {
       ...{ command: await childCommand(), cwd, env, mark: randomUUID(), channel: true, limits: limitsOf(start) },
       ...(isolate.user !== null && { user: isolate.user }),
+      ...(parts.cgroup !== undefined && { cgroup: parts.cgroup }),
     },
     {
       onOutput: (chunk, stream) => tell((to) => to.onOutput?.(chunk, stream)),

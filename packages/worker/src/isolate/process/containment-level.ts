@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { findProgram } from './find-program.ts';
+import { groupParent } from './group-parent.ts';
 import { hasCpuLimit, readStat } from './proc-files.ts';
 
 /** Which means of containment work on this machine; for `doctor`, and for those who start processes. */
@@ -9,8 +10,8 @@ export interface ContainmentLevel {
   watchdog: boolean;
   /** Descendants that left the process group are found. Needs /proc. */
   mark: boolean;
-  /** How the memory limit is kept: the worker looks every 100 ms, or not at all. */
-  memory: 'polled' | 'none';
+  /** How the memory limit is kept: by the kernel, by the worker, which looks every 100 ms, or not at all. */
+  memory: 'cgroup' | 'polled' | 'none';
   /** How the CPU limit is kept: the worker looks every 100 ms, with or without a limit of the kernel per process. */
   cpu: 'polled and per process' | 'polled' | 'per process' | 'none';
   /** Processes give way to the worker. Needs nice. */
@@ -62,7 +63,7 @@ export function containmentLevel(): ContainmentLevel {
   level = {
     watchdog: existsSync('/bin/sh'),
     mark: proc,
-    memory: proc ? 'polled' : 'none',
+    memory: groupParent() !== null ? 'cgroup' : proc ? 'polled' : 'none',
     cpu: proc ? (prlimit ? 'polled and per process' : 'polled') : prlimit ? 'per process' : 'none',
     nice: nice !== null,
     oomFirst: choom !== null,

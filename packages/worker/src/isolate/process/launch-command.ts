@@ -2,16 +2,22 @@ import type { SpawnOptions } from 'node:child_process';
 import type { ContainedProgram } from '../contained.ts';
 import { availableWrappers } from './containment-level.ts';
 import { findProgram, problemOfFolder } from './find-program.ts';
+import type { MemoryGroup } from './memory-group.ts';
 import { MARK_VARIABLE, markPath } from './proc-files.ts';
 
 export interface Launch {
   file: string;
   args: string[];
   options: SpawnOptions;
+  /** Whether it goes into its memory group by itself. */
+  entersGroup: boolean;
 }
 
 /** What to give to `spawn`, or why the program cannot be started. */
-export function launchCommand(program: ContainedProgram): Launch | { problem: string } {
+export function launchCommand(
+  program: ContainedProgram,
+  group: MemoryGroup | null = null,
+): Launch | { problem: string } {
   const { command, cwd, env, mark, limits, user } = program;
   // The watchdog passes marks to grep line by line.
   if (!/^[\w.:-]+$/.test(mark)) return { problem: `Invalid mark '${mark}'. Use letters, digits and . : _ - only.` };
@@ -33,12 +39,17 @@ export function launchCommand(program: ContainedProgram): Launch | { problem: st
     ...(user && setpriv ? setpriv(user) : []),
     ...[file, ...args],
   ];
+  const marked = { ...env, [MARK_VARIABLE]: markPath(mark) };
+  // Where only the user of the process changes, it has that user from the beginning, who may not enter.
+  const entering = user && !setpriv ? null : (group?.entering(chain, marked) ?? null);
+  const [first, ...others] = entering ?? chain;
   return {
-    file: chain[0]!,
-    args: chain.slice(1),
+    file: first!,
+    args: others,
+    entersGroup: entering !== null,
     options: {
       cwd,
-      env: { ...env, [MARK_VARIABLE]: markPath(mark) },
+      env: marked,
       // A session and group of its own: signals to the group reach its children, and none reaches the worker.
       detached: true,
       stdio: [program.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', program.channel ? 'pipe' : 'ignore'],

@@ -9,10 +9,12 @@ const evidence: Evidence = {
   lastOutput: '',
   memoryBytes: 0,
   hostKilledForMemory: false,
+  groupKilledForMemory: false,
 };
 
 const HEAP = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory';
 const cause = { outcome: 'cancelled' as const, message: 'The worker ended the program: cancelled.' };
+const atLimit = { groupKilledForMemory: true };
 const nearLimit = { memoryBytes: 95 * 1024 * 1024 };
 
 it.each<[string, Partial<Evidence>, string, RegExp]>([
@@ -27,6 +29,14 @@ it.each<[string, Partial<Evidence>, string, RegExp]>([
   ],
   ['SIGKILL, and the host was short', { signal: 'SIGKILL', hostKilledForMemory: true }, 'oom', /suspected: the kernel/],
   ['137 near the limit', { exitCode: 137, ...nearLimit }, 'oom', /suspected/],
+  [
+    'SIGKILL by the kernel at the limit',
+    { signal: 'SIGKILL', ...atLimit },
+    'oom',
+    /^The kernel ended the program at its memory limit of 100 MiB/,
+  ],
+  ['exit code 1 of a parent whose child was killed so', { exitCode: 1, ...atLimit }, 'oom', /limit/],
+  ['exit code 0 of a parent whose child was killed so', { exitCode: 0, ...atLimit }, 'exited', /exit code 0/],
   ['137', { exitCode: 137 }, 'nonzero', /exit code 137/],
   ['SIGTERM near the limit', { signal: 'SIGTERM', ...nearLimit }, 'signal', /SIGTERM/],
   ['SIGXCPU', { signal: 'SIGXCPU' }, 'cpu_limit', /CPU time/],

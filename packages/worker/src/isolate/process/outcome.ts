@@ -14,6 +14,8 @@ export interface Evidence {
   memoryBytes: number;
   /** Whether the kernel has killed any process of this host for want of memory since the start. */
   hostKilledForMemory: boolean;
+  /** Whether it has killed one of the run's own group, which was at its limit. */
+  groupKilledForMemory: boolean;
 }
 
 /** V8 says so on stderr and aborts. */
@@ -23,7 +25,13 @@ const WRAPPER_FAILED = /^(?:\S*\/)?(?:nice|choom|prlimit|setpriv): .*/;
 
 /** The first that fits. What we did comes before what the exit code says, even when that is 0. */
 export function decideOutcome(evidence: Evidence): Cause {
-  return evidence.cause ?? endedBySignal(evidence) ?? endedByCode(evidence);
+  return evidence.cause ?? endedAtLimit(evidence) ?? endedBySignal(evidence) ?? endedByCode(evidence);
+}
+
+/** A program that has gone on without the process that was killed has come to its own end. */
+function endedAtLimit({ groupKilledForMemory, exitCode, limits }: Evidence): Cause | null {
+  if (!groupKilledForMemory || exitCode === 0) return null;
+  return tell('oom', `The kernel ended the program at its memory limit of ${asBytes(limits.memoryBytes!)}.`);
 }
 
 function endedBySignal({ signal, ...evidence }: Evidence): Cause | null {

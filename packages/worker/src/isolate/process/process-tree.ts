@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { containmentLevel } from './containment-level.ts';
+import type { MemoryGroup } from './memory-group.ts';
 import type { ProcessStat } from './proc-files.ts';
 import { processTable, type TreeKey } from './process-table.ts';
 
@@ -18,11 +19,16 @@ interface Left {
 export class ProcessTree implements TreeKey {
   readonly mark: string;
   readonly group: number;
+  readonly #memory: MemoryGroup | null;
 
-  /** @param group the pid of its first process, which leads a group and a session of its own */
-  constructor(mark: string, group: number) {
+  /**
+   * @param group the pid of its first process, which leads a group and a session of its own
+   * @param memory what the kernel kills all of at once, where there is one
+   */
+  constructor(mark: string, group: number, memory: MemoryGroup | null = null) {
     this.mark = mark;
     this.group = group;
+    this.#memory = memory;
     processTable.add(this);
   }
 
@@ -34,6 +40,7 @@ export class ProcessTree implements TreeKey {
   /** Sends the signals to the group and to all that is known of the tree at once, and then to what a scan finds. */
   async signal(...signals: readonly NodeJS.Signals[]): Promise<Left> {
     for (const signal of signals) send(-this.group, signal);
+    if (signals.includes('SIGKILL')) this.#memory?.kill();
     if (!containmentLevel().mark) return { pids: send(-this.group, 0) ? [this.group] : [], sawAll: true };
     const reached = new Set<number>();
     const signalOthers = () => {

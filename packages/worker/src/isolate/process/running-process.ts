@@ -12,6 +12,7 @@ import {
 } from '../contained.ts';
 import { type Cause, Ladder } from './ladder.ts';
 import { LineChannel } from './line-channel.ts';
+import type { MemoryGroup } from './memory-group.ts';
 import { decideOutcome } from './outcome.ts';
 import { OutputReader } from './output-reader.ts';
 import { readOomKills, readStat } from './proc-files.ts';
@@ -30,6 +31,7 @@ export class RunningProcess implements ContainedProcess {
   readonly #child: ChildProcess;
   readonly #program: ContainedProgram;
   readonly #tree: ProcessTree;
+  readonly #group: MemoryGroup | null;
   readonly #ladder: Ladder;
   readonly #meter: UsageMeter;
   readonly #output: OutputReader;
@@ -41,14 +43,21 @@ export class RunningProcess implements ContainedProcess {
   #exited = false;
   #keptUntil = Number.POSITIVE_INFINITY;
 
-  constructor(child: ChildProcess, pid: number, program: ContainedProgram, hooks: ContainedHooks) {
+  constructor(
+    child: ChildProcess,
+    pid: number,
+    program: ContainedProgram,
+    hooks: ContainedHooks,
+    group: MemoryGroup | null = null,
+  ) {
     const { limits } = program;
     this.pid = pid;
     this.#child = child;
     this.#program = program;
-    this.#tree = new ProcessTree(program.mark, pid);
+    this.#group = group;
+    this.#tree = new ProcessTree(program.mark, pid, group);
     this.#ladder = new Ladder(this.#tree, limits.killAfterMs);
-    this.#meter = new UsageMeter(this.#tree, limits, (cause) => this.#kill(cause));
+    this.#meter = new UsageMeter(this.#tree, limits, (cause) => this.#kill(cause), group);
 
     const breach = (cause: Cause) => this.#ladder.kill(cause);
     const hear = <Heard extends unknown[], Answer>(hook: ((...heard: Heard) => Answer) | undefined) => {
@@ -154,7 +163,9 @@ export class RunningProcess implements ContainedProcess {
       lastOutput,
       memoryBytes: this.#meter.memoryBytes,
       hostKilledForMemory: readOomKills() > this.#oomKills,
+      groupKilledForMemory: (this.#group?.oomKills ?? 0) > 0,
     });
+    this.#group?.remove();
     const rest = left.length === 0 ? '' : ` These processes did not end by SIGKILL: ${left.join(', ')}.`;
     return { outcome, exitCode, signal, usage: this.usage(), lastOutput, message: message + rest };
   }

@@ -2,25 +2,39 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { ContainedHooks, ContainedProcess, ContainedProgram, ProcessUsage } from '../contained.ts';
+import { groupParent } from './group-parent.ts';
 import { type Launch, launchCommand } from './launch-command.ts';
+import { MemoryGroup } from './memory-group.ts';
 import { RunningProcess } from './running-process.ts';
 import { watchdog } from './watchdog.ts';
 
 /** Runs a program in a process tree that cannot hurt the worker. Never throws: what could not start is an outcome. */
 export function startContained(program: ContainedProgram, hooks: ContainedHooks): ContainedProcess {
-  const launch = launchCommand(program);
-  if ('problem' in launch) return notStarted(launch.problem);
+  const group = memoryGroup(program);
+  const launch = launchCommand(program, group);
+  if ('problem' in launch) {
+    group?.remove();
+    return notStarted(launch.problem);
+  }
   watchdog.holdMark(program.mark);
   const started = trySpawn(launch);
   if (started instanceof Promise) {
     watchdog.release(program.mark, null);
+    group?.remove();
     return notStarted(started.then(reasonOf));
   }
   watchdog.holdGroup(started.pid);
+  if (!launch.entersGroup) group?.add(started.pid);
   lowerSession(started.pid);
-  const running = new RunningProcess(started.child, started.pid, program, hooks);
+  const running = new RunningProcess(started.child, started.pid, program, hooks, group);
   void running.ended.then(() => watchdog.release(program.mark, started.pid));
   return running;
+}
+
+/** Only for a program with a memory limit: all others need none. */
+function memoryGroup({ cgroup, mark, limits: { memoryBytes } }: ContainedProgram): MemoryGroup | null {
+  const parent = memoryBytes === undefined ? null : groupParent(cgroup);
+  return parent === null ? null : MemoryGroup.make(parent, mark, memoryBytes!);
 }
 
 /** The error comes at once, such as for too large arguments, or as an event, such as for too many open files. */

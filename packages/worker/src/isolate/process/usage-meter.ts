@@ -1,5 +1,6 @@
 import type { ProcessLimits } from '../contained.ts';
 import type { Cause } from './ladder.ts';
+import type { MemoryGroup } from './memory-group.ts';
 import { type ProcessStat, readPss } from './proc-files.ts';
 import type { ProcessTree } from './process-tree.ts';
 import { asBytes, asSeconds } from './quantities.ts';
@@ -8,6 +9,7 @@ import { usagePoll } from './usage-poll.ts';
 /** Memory and CPU time of a tree, looked at every 100 ms, and what happens when they pass their limits. */
 export class UsageMeter {
   readonly #tree: ProcessTree;
+  readonly #group: MemoryGroup | null;
   readonly #limits: ProcessLimits;
   readonly #onBreach: (cause: Cause) => void;
   readonly #observe = () => this.#look();
@@ -21,7 +23,14 @@ export class UsageMeter {
   peakMemoryBytes = 0;
   cpuMs = 0;
 
-  constructor(tree: ProcessTree, limits: ProcessLimits, onBreach: (cause: Cause) => void) {
+  /** `group`: where the kernel counts the memory, and keeps its limit. */
+  constructor(
+    tree: ProcessTree,
+    limits: ProcessLimits,
+    onBreach: (cause: Cause) => void,
+    group: MemoryGroup | null = null,
+  ) {
+    this.#group = group;
     this.#tree = tree;
     this.#limits = limits;
     this.#onBreach = onBreach;
@@ -30,6 +39,7 @@ export class UsageMeter {
 
   stop(): void {
     this.#running = false;
+    this.peakMemoryBytes = Math.max(this.peakMemoryBytes, this.#group?.peakBytes ?? 0);
     usagePoll.remove(this.#observe);
   }
 
@@ -66,6 +76,11 @@ export class UsageMeter {
   }
 
   #countMemory(members: readonly ProcessStat[]): void {
+    const counted = this.#group?.memoryBytes ?? null;
+    if (counted !== null) {
+      this.#setMemory(counted);
+      return;
+    }
     const resident = members.map(({ rssBytes }) => rssBytes);
     const sum = resident.reduce((total, bytes) => total + bytes, 0);
     const limit = this.#limits.memoryBytes;
