@@ -75,6 +75,12 @@ describe('a definition is refused where it is written', () => {
     [{ mcpServers: { crm: { type: 'sdk' } }, tools: ['mcp__crm'] }, "'mcpServers' must be a function"],
     [{ maxturns: 3 }, "Did you mean 'maxTurns'?"],
     [{ isolate: { memoryMB: 3 }, module: import.meta.url }, "Did you mean 'memoryMb'?"],
+    [{ isolate: { memoryMb: 100 } }, "'isolate' needs 'module: import.meta.url' beside it"],
+    [{ isolate: { memory: 1 } }, "'isolate' needs 'module: import.meta.url' beside it"],
+    [{ isolate: { env: {} }, module: import.meta.url }, "Put 'env' beside 'isolate'"],
+    [{ isolate: { inheritEnv: ['A'] }, module: import.meta.url }, "Put 'inheritEnv' beside 'isolate'"],
+    [{ isolate: { module: import.meta.url } }, "Put 'module' beside 'isolate'"],
+    [{ isolate: { command: ['ls'] }, module: import.meta.url }, "an object with either 'module' or 'command'"],
   ])('%j', (options, message) => {
     expect(define(options)).toThrow(message);
   });

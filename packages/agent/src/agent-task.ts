@@ -1,4 +1,4 @@
-import { checkNames } from '@waybill/core';
+import { checkNames, WaybillError } from '@waybill/core';
 import {
   type IsolateOptions,
   RunFailure,
@@ -96,6 +96,7 @@ export function agentTask<
     given;
   const { outbox, runner, ...definition } = rest;
   const checked = checkDefinition(definition as AgentDefinition, input);
+  if (isolate !== undefined) checkPlace(owner, isolate, module);
   const outside: AgentOutside = module === undefined ? {} : { module };
   const policy = {
     ...{ queue, priority, deadLetterMs, unique, limit, journal, outbox, runner, timeout: runTimeout },
@@ -121,6 +122,24 @@ export function agentTask<
     AgentResult<Processed>
   >;
 }
+
+/** What the agent needs too is said beside 'isolate', and without a module there is no process that could be limited. */
+const BESIDE: readonly string[] = ['module', 'env', 'inheritEnv'];
+
+function checkPlace(owner: string, isolate: object, module: string | URL | undefined): void {
+  const beside = Object.keys(Object(isolate)).find((name) => BESIDE.includes(name));
+  if (beside !== undefined)
+    throw misplaced(owner, `isolate.${beside}`, `has no effect. Put '${beside}' beside 'isolate'`);
+  if (module === undefined)
+    throw misplaced(
+      owner,
+      'isolate',
+      "needs 'module: import.meta.url' beside it, which gives each run its own process",
+    );
+}
+
+const misplaced = (owner: string, field: string, problem: string): WaybillError =>
+  new WaybillError('invalid_request', `${owner}: '${field}' ${problem}.`, { details: { field } });
 
 /** With all that the error knows, which must reach the row from the process of the run too. */
 const asFailure = ({ code, name, message, retryable, retryAfterMs, details }: AgentError): RunFailure =>
