@@ -20,20 +20,23 @@ export const questionsList = command({
   run: async ({ values: { status = 'open', job } }, context) => {
     const asked = statusOf(status);
     const waybill = await context.connect();
+    const isShortened = !context.isJson && Number.isFinite(context.width);
     const query: QuestionQuery = {
       limit: PAGE,
-      ...(asked !== undefined && { status: asked }),
+      // Ids are shortened so that they differ from those of all questions, whatever their status.
+      ...(asked !== undefined && !isShortened && { status: asked }),
       ...(job !== undefined && { jobId: await wholeId(waybill, job) }),
     };
-    const all: Question[] = [];
+    const listed: Question[] = [];
     let cursor: string | undefined;
     do {
       const page = await waybill.questions.list({ ...query, ...(cursor !== undefined && { cursor }) });
-      all.push(...page.items);
+      listed.push(...page.items);
       cursor = page.cursor;
     } while (cursor !== undefined);
+    const all = listed.filter((question) => asked === undefined || question.status === asked);
     const shown = shortIds(
-      all.map(({ id }) => id),
+      listed.map(({ id }) => id),
       context,
     );
     const now = context.io.now();

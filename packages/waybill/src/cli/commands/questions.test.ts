@@ -54,3 +54,23 @@ test('show and answer: by the begin of an id, by choice with a note, or by text'
   expect((await terminal.run('questions', 'show', second)).raw).toMatch(/text +main/);
   expect((await terminal.run('questions', 'show', `${job}.000000000000`)).err).toContain('There is no question');
 });
+
+test("a job's next question: its id may begin as those that are answered", async () => {
+  const [first, second] = ids as [string, string];
+  const both = await terminal.run('questions', 'answer', job, 'main');
+  expect(both.code).toBe(2);
+  expect(both.err).toContain('(open: Which branch?)');
+  expect(both.err).toContain('(open: May the agent remove all of the build ou)');
+  expect(both.err).not.toContain(first);
+  await terminal.json('questions', 'answer', first, 'approve');
+  expect((await terminal.run('questions', 'show', job.slice(0, 13))).raw).toContain('Which branch?');
+  terminal.columns = 200;
+  const [, line] = (await terminal.run('questions', 'list', '--status', 'answered')).raw.split('\n');
+  const shown = line!.split(' ')[0]!;
+  expect(first.startsWith(shown) && !second.startsWith(shown)).toBe(true);
+  expect(await terminal.json('questions', 'answer', job.slice(0, 13), 'main')).toMatchObject({
+    question: { id: terminal.stable(second), status: 'answered' },
+  });
+  const none = await terminal.run('questions', 'answer', job, 'again');
+  expect(none.err).toContain('(answered: Which branch?)');
+});
