@@ -79,8 +79,8 @@ export const ISOLATE_MUTANTS = [
   {
     name: 'result-file-followed',
     guard: 'check: a result that is no regular file is not read',
-    file: isolate('result-file.ts'),
-    replace: ' | constants.O_NOFOLLOW',
+    file: isolate('open-regular.ts'),
+    replace: ' | (followsLinks ? 0 : O_NOFOLLOW)',
     by: '',
     test: isolate('isolated-commands.test.ts'),
     title: 'a link to a device',
