@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { WaybillError } from '../errors.ts';
+import { isFinished } from '../job/job.ts';
 import type { JsonObject } from '../json.ts';
 import { type TestEngine, testEngine } from '../testing/test-engine.ts';
 import { asking, run } from '../testing/test-questions.ts';
@@ -32,6 +33,14 @@ async function settleNext({ waybill, claimOne }: TestEngine, kind: 'completed' |
   await waybill.jobs.settle({ id: job.id, leaseToken: token, outcome });
   return job.id;
 }
+
+/** Nothing of the workflow is on its way any more: a late look would end it again, and it would be resumed twice. */
+const atRest = ({ waybill }: TestEngine, id: string): Promise<void> =>
+  vi.waitFor(async () => {
+    const { items } = await waybill.workflows.nodes(id);
+    const jobs = await Promise.all(items.map((node) => waybill.jobs.get(node.id)));
+    if (jobs.some(({ advancePending, state }) => advancePending || !isFinished(state))) throw new Error('Not yet.');
+  });
 
 const names = (id: string) => ({ workflow_id: id, workflow_name: 'both' });
 
@@ -153,6 +162,7 @@ const CASES: Record<Type, Case> = {
     run: async (made) => {
       const { id } = await made.waybill.workflows.create(CHAIN);
       await settleNext(made, 'discarded');
+      await atRest(made, id);
       await made.waybill.workflows.resume(id);
       return { subject: id, data: names(id) };
     },
