@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WaybillError } from '@waybill/core';
+import { withPatience } from '../../dynamodb/failures.ts';
 import type { Client, Sdk } from '../../dynamodb/sdk.ts';
 import { statusOf } from '../../dynamodb/table.ts';
 import type { Timeouts } from '../../timeouts.ts';
@@ -20,7 +21,7 @@ interface TableParts {
 
 /** Makes the table of events, unless it is there: paid per request, with its seven indexes and expiry by `ttl`. */
 export async function createEventTable(parts: TableParts): Promise<void> {
-  const { sdk, client, table: TableName } = parts;
+  const { sdk, client, table: TableName, timeouts } = parts;
   if ((await statusOf(sdk, client, parts)) === null) {
     const key = (name: string) => [
       { AttributeName: `${name}pk`, KeyType: 'HASH' as const },
@@ -35,14 +36,13 @@ export async function createEventTable(parts: TableParts): Promise<void> {
         Projection: { ProjectionType: 'ALL' as const },
       })),
     });
-    await client.send(command).catch(unless('ResourceInUseException'));
+    await withPatience(() => client.send(command), timeouts).catch(unless('ResourceInUseException'));
   }
   await untilActive(parts);
   const TimeToLiveSpecification = { AttributeName: TTL, Enabled: true };
   // It is refused where it is enabled already.
-  await client
-    .send(new sdk.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))
-    .catch(unless('ValidationException'));
+  const command = new sdk.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification });
+  await withPatience(() => client.send(command), timeouts).catch(unless('ValidationException'));
 }
 
 async function untilActive(parts: TableParts): Promise<void> {
