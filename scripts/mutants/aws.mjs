@@ -38,7 +38,7 @@ export const AWS_MUTANTS = [
     file: dynamo('mark-trimmer.ts'),
     replace: 'return position === null || settled.has(position);',
     by: 'return true;',
-    test: dynamo('mark-trimmer.test.ts'),
+    test: dynamo('mark-trimmer.slow.test.ts'),
     title: 'the claim of a row that heartbeats and claims change is told',
   },
   {
@@ -47,7 +47,7 @@ export const AWS_MUTANTS = [
     file: dynamo('mark-trimmer.ts'),
     replace: 'change: { removeAt: { ev: places } }, if: isAsRead }',
     by: 'change: { removeAt: { ev: places } } }',
-    test: dynamo('mark-trimmer.test.ts'),
+    test: dynamo('mark-trimmer.slow.test.ts'),
     title: 'two processes that look through one row at once',
   },
   {
@@ -56,7 +56,7 @@ export const AWS_MUTANTS = [
     file: dynamo('reports.ts'),
     replace: 'withMarks(item, [segments.mark(0)])',
     by: '[segments.mark(0)]',
-    test: dynamo('mark-trimmer.test.ts'),
+    test: dynamo('mark-trimmer.slow.test.ts'),
     title: 'a report that others follow',
   },
   {
