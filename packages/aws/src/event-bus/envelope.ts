@@ -30,14 +30,14 @@ export interface BusEvent extends EventKeys {
   properties: EventProperties;
 }
 
-export interface EventProperties extends JsonObject {
+export type EventProperties = JsonObject & {
   /** Of events of tasks: the name of the task within its job, or the id of a task without a job. */
   requestId?: string;
   /** The job that it belongs to. */
   jobId?: string;
   /** Of events of tasks: the id of the row in Waybill, by which handlers ask for the truth. */
   rowId?: string;
-}
+};
 
 /** What EventBridge gives to a target, as far as it is needed here. */
 export interface DeliveredEvent {
