@@ -16,7 +16,8 @@ export async function inFile(): Promise<StoreUnderTest> {
     rmSync(folder, { recursive: true });
   };
   const run = async (sql: string, ...values: string[]): Promise<void> => {
-    const db = new DatabaseSync(path);
+    // The thread of the store may hold the lock for a moment.
+    const db = new DatabaseSync(path, { timeout: 10_000 });
     db.prepare(sql).run(...values);
     db.close();
   };
