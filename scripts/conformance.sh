@@ -86,7 +86,7 @@ try() {
   url=$(word_in "$folder/$name.out" 'waybill ready on ' "$server")
   if [ -z "${url:-}" ]; then cat "$folder/$name.log" >&2; exit 1; fi
   if [ "$auth" = --auth ]; then
-    secret=$($waybill keys create conformance --scopes enqueue,work,read,metrics,admin --store "$store" | tail -n 1)
+    secret=$($waybill keys create conformance --scopes enqueue,work,read,admin --store "$store" | tail -n 1)
     header=(--header "Authorization: Bearer $secret")
   fi
   # A Java that has just begun takes seconds for its first calls, and some cases allow less.
