@@ -191,7 +191,7 @@ export const AWS_MUTANTS = [
     file: 'packages/aws/src/client-settings.ts',
     replace: 'throwOnRequestTimeout: true,',
     by: '',
-    test: 'packages/aws/src/no-answer.test.ts',
+    test: 'packages/aws/src/no-answer.slow.test.ts',
     title: 'calls to an SQS that trickles',
   },
   {
@@ -200,7 +200,7 @@ export const AWS_MUTANTS = [
     file: 'packages/aws/src/answer-bound.ts',
     replace: 'else body.destroy(tooSlow());',
     by: '',
-    test: 'packages/aws/src/no-answer.test.ts',
+    test: 'packages/aws/src/no-answer.slow.test.ts',
     title: 'calls to an SQS that drips',
   },
   {
