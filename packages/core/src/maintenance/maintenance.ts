@@ -103,6 +103,7 @@ export class Maintenance {
       report.sweeps += 1;
       report.failed += failed.length;
       report.nextAt = nextAt;
+      await this.#notes.tell(this.#own());
       if (more) continue;
       const leftMs = end - clock.monotonic();
       if (leftMs <= 0) break;

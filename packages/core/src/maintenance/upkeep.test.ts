@@ -70,6 +70,19 @@ describe('a pass of the upkeep', () => {
   });
 });
 
+test('what a pass cannot do is known to every process of the store', async () => {
+  const faults = Array.from(
+    { length: 20 },
+    (_, at) => ({ method: 'workflows.meet', call: at + 1, when: 'before' }) as const,
+  );
+  const made = testEngine({ maintenance: false, faults });
+  await made.waybill.workflows.create(CHAIN);
+  const { id } = await endAlone(made);
+  await made.waybill.upkeep.run();
+  const other = testEngine({ maintenance: false, on: made.store, clock: made.clock });
+  expect((await other.waybill.health()).maintenance).toMatchObject({ status: 'failing', items: [{ id }] });
+});
+
 describe('advance', () => {
   test('starts what waits for a node whose worker died after its end, once', async () => {
     const made = withoutLoops();
